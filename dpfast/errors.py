@@ -48,7 +48,7 @@ ARGUMENTS = (
 
 
 def printable(text: str, most: int = MOST) -> str:
-    """Return a text that a terminal can show, whatever a column or a key is called.
+    """Return a text that a terminal can show, for any name of a column or a key.
 
     What is not printable is escaped, as ``\\x1b``; what is long is cut in its middle.
 
@@ -56,7 +56,7 @@ def printable(text: str, most: int = MOST) -> str:
     ----------
     text : str
     most : int, optional
-        The most characters, 4 at least.
+        The largest number of characters, at least 4.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def printable(text: str, most: int = MOST) -> str:
     Raises
     ------
     TypeError
-        If it is no text.
+        If it is not text.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class EntropyError(DpfastError, RuntimeError):
 
 
 class NativeError(DpfastError, RuntimeError):
-    """The compiled kernels cannot run, for instance with an instruction set that is forced."""
+    """The compiled kernels cannot run, for instance because of a forced instruction set."""
 
 
 class BudgetError(DpfastError):
@@ -119,9 +119,9 @@ class BudgetError(DpfastError):
 
 
 class LedgerError(DpfastError, OSError):
-    """The file of a ledger is missing, damaged, newer, not writable, or no ledger.
+    """The file of a ledger is missing, damaged, of a newer version, not writable, or not a ledger.
 
-    Neither data nor randomness were touched. Whether the spend was recorded is certain only when
+    Neither data nor randomness were touched. Whether the spend was recorded is certain only after
     the file can be read again. A ledger never holds less than what was released.
     """
 
@@ -131,15 +131,15 @@ class LedgerBusyError(LedgerError, TimeoutError):
 
 
 class LedgerMissingError(LedgerError):
-    """There is no ledger: no file, or one that is blank, as after a kill while it was made."""
+    """There is no ledger: no file, or a blank file, which a kill during its creation leaves."""
 
 
 class DataError(DpfastError):
     """The data hold something that the call does not allow, such as NaN under ``nan="raise"``.
 
-    It is also raised when a function of the user gives two answers to one question, and when a
-    mask or a column is not as long as data whose number of rows is private. Such an error is an
-    answer that depends on the data, so the spent budget is not refunded. Every message says so.
+    It is also raised if a function of the user gives two answers to one query, or if a mask or a
+    column has another length than data with a private number of rows. Such an error is an answer
+    that depends on the data, so the spent budget is not refunded. Every message says so.
     """
 
     def __str__(self) -> str:
@@ -156,9 +156,10 @@ class StreamError(DpfastError):
 
 
 class WorkerError(DpfastError, RuntimeError):
-    """No worker process can be started, or none reaches the function of the user.
+    """No worker process can be started, or no worker can load the function of the user.
 
-    The first one is started before the spend. What the system refuses later is not refunded.
+    The first one is started before the spend. If the system refuses a later one, the spend is not
+    refunded.
     """
 
 
@@ -167,10 +168,10 @@ class SlowWarning(UserWarning):
 
 
 class PrivacyAdvice(UserWarning):
-    """The call is correct, but it promises little privacy, or answers with little but noise.
+    """The call is correct, but it promises little privacy, or its answer is mostly noise.
 
-    It comes before the spend, and is a function of public arguments and types, never of rows. It
-    names what is odd, why, and the mend, and is silenced as every warning is:
+    It is shown before the spend, and depends on public arguments and types, never on rows. The
+    message names the problem, the reason and a remedy, and is silenced like any warning:
     ``warnings.simplefilter("ignore", dp.PrivacyAdvice)``.
     """
 

@@ -113,11 +113,11 @@ def release(
 
     Privacy
     -------
-    The answer satisfies ``mechanism.loss`` under ``mechanism.neighbors`` if, for each two
-    neighbors, the distributions of ``finish(reduce(source), generator)`` are that close: this is
-    the mechanism's own claim, and its proof is that of whoever wrote it. The loss is spent before
-    a row is read or a bit is drawn; what goes wrong later is not refunded. Losses of several calls
-    add up (basic composition, Dwork, McSherry, Nissim and Smith, TCC 2006).
+    The answer satisfies ``mechanism.loss`` under ``mechanism.neighbors`` if, for all neighbors, the
+    distributions of ``finish(reduce(source), generator)`` are that close: the mechanism claims
+    this, and its author has to prove it. The loss is spent before a row is read or a bit is drawn;
+    it is not refunded if something fails later. Losses of several calls add up (basic composition,
+    Dwork, McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
     ----------
@@ -129,11 +129,11 @@ def release(
         0 for an answer of each column; a row is one record.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
-        these rows is private. A row that is replaced may also leave or enter: the loss has to cover
-        that.
+        these rows is private. A row that is replaced may also enter or leave the mask: the loss has
+        to cover that.
     read : bool, default True
-        Whether data are rows to be read. If not, ``reduce`` is given them as they are: numbers of
-        the caller's, or what another library reads.
+        Whether data are rows to be read. If not, ``reduce`` is given them unchanged: numbers of the
+        caller, or an object that another library reads.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -143,18 +143,18 @@ def release(
 
     Returns
     -------
-    What ``mechanism.finish`` returns.
+    The return value of ``mechanism.finish``.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For data that cannot be read, or if the mechanism lacks something; nothing has been spent.
+        If the data cannot be read, or the mechanism lacks a member; nothing has been spent.
     BudgetError
         When the budget has too little left; nothing has been spent.
 
     Notes
     -----
-    Cost: what the mechanism's own functions take.
+    Cost: that of the mechanism's functions.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def instruction_sets() -> dict[str, Any]:
     Returns
     -------
     dict
-        The name that is ``used``, and the list of all that are ``built``.
+        The name of the instruction set in use (``used``), and the list of all that are ``built``.
 
     Examples
     --------
@@ -263,29 +263,29 @@ def integer_noise(
 ) -> IntegerNoise:
     """Return exact noise for integers whose sensitivity is known.
 
-    Of the distributions that serve the loss (discrete Laplace, staircase, Gaussian) it is the one
-    with the least deviation.
+    Of the distributions for the loss (discrete Laplace, staircase, Gaussian) it is the one with the
+    least standard deviation.
 
     Parameters
     ----------
     loss : Loss
-        Of all the integers together.
+        The loss of all the integers together.
     l1 : int, default 1
-        How much they differ between neighbors, summed over all of them.
+        The L1 sensitivity of the integers together.
     l2 : float, Fraction or Decimal, optional
-        The Euclidean length of the difference; by default the most that `l1` and `linf` allow.
+        Their L2 sensitivity; by default the largest that `l1` and `linf` allow.
     l0 : int, optional
-        How many of them differ at once; by default the most that `l1` allows. Give 1 for a single
-        integer.
+        How many of them differ at once; by default the largest number that `l1` allows. Give 1 for
+        a single integer.
     linf : int, optional
-        How much one of them differs at most; by default what `l1` and `l2` allow.
+        Their L-infinity sensitivity; by default the largest that `l1` and `l2` allow.
 
     Returns
     -------
     IntegerNoise
         ``add(values, generator)`` returns the values with noise, ``deviation`` is its standard
-        deviation, and ``within(failure)`` what it exceeds with a failure probability. Its ``loss``
-        is what it costs, at most what was asked for.
+        deviation, and ``within(failure)`` the bound that noise exceeds with a failure probability.
+        Its ``loss`` is its actual loss, at most the requested one.
 
     Raises
     ------
@@ -324,22 +324,23 @@ def integer_noise(
 def key_rule(
     loss: privacy.Loss, max_groups: int = 1, *, neighbors: Neighbors = "add-remove"
 ) -> PartitionSelection:
-    """Return the partition selection rule that shows private keys of the fewest people.
+    """Return the partition selection rule that shows private keys with the fewest people.
 
     Parameters
     ----------
     loss : Approx
-        Of all keys together.
+        The loss of all keys together.
     max_groups : int, default 1
-        How many keys a person may have.
+        The largest number of keys of a person.
     neighbors : {"add-remove", "replace"}, default "add-remove"
         Whether a person is added or removed, or is replaced.
 
     Returns
     -------
     PartitionSelection
-        ``keep_one(people, generator.stream())`` draws whether a key of so many people is shown,
-        ``keep`` the same for an array, and ``probability(people)`` is how likely that is.
+        ``keep_one(people, generator.stream())`` draws whether a key of that many people is shown,
+        ``keep`` does so for an array, and ``probability(people)`` is the probability that it is
+        shown.
 
     Raises
     ------

@@ -276,9 +276,9 @@ class InsecureGenerator(Generator):
 def SecureBitGenerator() -> ChaCha20:
     """Return a bit generator for NumPy's own `Generator`, with bits that nobody can predict.
 
-    NOT PRIVATE by itself, and NumPy's laws on it are NOT EXACT: the low bits of its Laplace or
-    normal numbers tell what they were added to (Mironov, CCS 2012). Simulations and samples may use
-    it; noise for a release comes from `generator` or a release of dpfast.
+    NOT PRIVATE by itself, and NumPy's distributions on it are NOT EXACT: the low bits of its
+    Laplace or normal numbers reveal the numbers that they were added to (Mironov, CCS 2012). Use it
+    for simulations and samples; noise for a release comes from `generator` or a release of dpfast.
 
     It takes no seed, shows no state, and can be neither pickled, copied nor spawned from. Its key
     is from ``os.urandom`` and replaced at every refill. A forked child takes a new key before its
@@ -296,7 +296,8 @@ def SecureBitGenerator() -> ChaCha20:
 
     Notes
     -----
-    Cost: about 10 ns a uniform number, four times PCG64; a normal one a third more than there.
+    Cost: about 10 ns a uniform number, four times PCG64; a normal number takes a third more than
+    with PCG64.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Checks of arguments: each returns the value as it is used, or raises one sentence about it.
+"""Checks of arguments: each returns the checked value, or raises an error of one sentence.
 
 The sentence names the argument, the rule and the value: ``epsilon must be a finite number greater
-than 0, got -1``. What `fail_kind` refuses may hold rows, so it shows a type alone. The names in
-`dpfast.extend.checks` are for packages that extend dpfast.
+than 0, got -1``. A value that `fail_kind` refuses may hold rows, so the message shows only its
+type. The names in `dpfast.extend.checks` are for packages that extend dpfast.
 """
 
 from __future__ import annotations
@@ -354,7 +354,7 @@ def path(name: str, value: Any) -> str:
     Parameters
     ----------
     name : str
-        What messages call the argument.
+        The name of the argument in error messages.
     value : str or path-like
 
     Returns
@@ -390,7 +390,7 @@ def rows_each(value: Any, name: str = "max_rows") -> int:
     ----------
     value : int
     name : str, default "max_rows"
-        What messages call the argument.
+        The name of the argument in error messages.
 
     Returns
     -------
@@ -538,7 +538,7 @@ def text(name: str, value: Any) -> str:
     Parameters
     ----------
     name : str
-        What messages call the argument.
+        The name of the argument in error messages.
     value : str
 
     Returns

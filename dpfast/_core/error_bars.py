@@ -48,20 +48,21 @@ RARE = 1 / 16
 
 @dataclass(frozen=True, slots=True)
 class ErrorBar:
-    """The error that `confidence` of all answers do not exceed.
+    """An error bound that a share `confidence` of all answers do not exceed.
 
     Attributes
     ----------
     confidence : float
-        The share of answers.
+        The share of answers within the bound.
     half_width : float or list, optional
-        In the units of the answer. Has its shape if the coordinates differ. Of a selection, in the
-        units of the scores: how far what is drawn is below the best of those left.
+        In the units of the answer. A list if the bounds of the coordinates differ. For a selection,
+        in the units of the scores: how far the score of the chosen candidate is below the best
+        score.
     ranks : float or list, optional
-        How many rows lie between the answer and the true quantile, at most. Of a range, between
-        either end and its quartile.
+        How many rows lie between the answer and the true quantile, at most. For a range, the number
+        of rows between either end and its true quartile.
     note : str
-        What the error bar rests on, or why there is none.
+        The assumptions of the error bar, or why there is none.
 
     Examples
     --------

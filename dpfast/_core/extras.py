@@ -25,7 +25,7 @@ def extra(name: str, purpose: str) -> Any:
     Raises
     ------
     MissingExtraError
-        It cannot be imported; the message has the line that installs it.
+        If it cannot be imported; the message shows the command that installs it.
 
     Examples
     --------

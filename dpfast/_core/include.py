@@ -16,7 +16,8 @@ def get_include() -> str:
 
     Privacy
     -------
-    Reads no data. What the C functions return is NOT PRIVATE by itself: they ask no budget.
+    Reads no data. The results of the C functions are NOT PRIVATE by themselves: these functions
+    spend no budget.
 
     Examples
     --------

@@ -171,7 +171,7 @@ def timed(event: str, **facts: Any) -> Iterator[dict[str, Any]]:
 
 
 def hide_error(error: BaseException) -> str:
-    """Return what is safe to show of an error whose text may quote rows, and log the whole error.
+    """Return a message for an error whose text may quote rows, and log the whole error.
 
     Raise an error of your own with this text *after* the ``except`` block, so that the first one
     is not its context.
@@ -183,13 +183,13 @@ def hide_error(error: BaseException) -> str:
     Returns
     -------
     str
-        The reason of the operating system, or the name of the kind of error; and that the owner's
-        log has more, if ``DPFAST_LOG`` names one.
+        The operating system's reason, or the class name of the error; if ``DPFAST_LOG`` names a
+        log, a remark that the owner's log has more.
 
     Raises
     ------
     ArgumentTypeError
-        For what is no exception.
+        If `error` is not an exception.
 
     Examples
     --------

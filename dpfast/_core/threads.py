@@ -43,27 +43,27 @@ def threads(n: Any = ...) -> int | AbstractContextManager[Any]:
     Parameters
     ----------
     n : int or None, optional
-        From 1 to 1024; None for the default. Left out, nothing changes.
+        From 1 to 1024; None for the default. If left out, nothing changes.
 
     Returns
     -------
     int
         How many threads a call may use, if `n` is left out.
     context manager
-        Otherwise. The number holds from the call on, for all threads of the process; a ``with``
-        block puts the former one back at its end.
+        Otherwise. The number applies to all threads of the process from the call on; a ``with``
+        block restores the former number at its end.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If `n`, or the environment variable where it is asked, is no such number.
+        If `n`, or the environment variable where it is read, is not such a number.
 
     Notes
     -----
-    The default is the environment variable ``DPFAST_NUM_THREADS``. Without it, it is one in a
-    worker process of multiprocessing, joblib, Dask or Spark, which has other workers beside it, and
-    otherwise the number of cores that the process was given: by its affinity, and by the quota of
-    its container. Small work starts no thread. Answers have the same bits with any number.
+    The default is the environment variable ``DPFAST_NUM_THREADS``. Without it, the default is one
+    in a worker process of multiprocessing, joblib, Dask or Spark, because other workers share the
+    machine, and otherwise the number of cores that the process may use, by its affinity and the
+    quota of its container. Small work starts no thread. Answers have the same bits with any number.
 
     Examples
     --------

@@ -153,24 +153,24 @@ def sample_and_aggregate(
 ) -> Prepared[float | NDArray[np.float64]]:
     """Release any statistic through its values on blocks of the data.
 
-    The rows are split into exactly `blocks` blocks. The `estimator` is computed on each of them,
-    its answers are clipped to `bounds`, and `aggregator` makes one private answer of them.
+    The rows are split into exactly `blocks` blocks. The `estimator` is computed on each block, its
+    answers are clipped to `bounds`, and `aggregator` combines them into one private answer.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced; with
-    ``partition="key"``, in all rows of one person. The call satisfies the loss that it is asked
-    for: pure `epsilon`, (`epsilon`, `delta`), or `rho`-zCDP, whatever the estimator does with a
-    block (Nissim, Raskhodnikova and Smith, STOC 2007, section 4). The proof has two parts.
+    ``partition="key"``, in all rows of one person. The call satisfies the requested loss: pure
+    `epsilon`, (`epsilon`, `delta`), or `rho`-zCDP, whatever the estimator does with a block
+    (Nissim, Raskhodnikova and Smith, STOC 2007, section 4). The proof has two parts.
 
-    *One row touches one block.* The label of a row is a function of a secret key, drawn afresh
-    after the spend, and of the row's number (or of its id), never of what it holds. Numbers have
-    independent uniform labels. So the partitions of two neighbors can be coupled: all other rows
-    keep their blocks and their order in them, and the blocks differ in one. Contiguous blocks are a
-    function of the number of rows, so that holds only where rows are replaced. An id that becomes
-    that of somebody else moves rows from one block to another: under "replace" the aggregator of
-    ``partition="key"`` is given such a share of the loss that two changed blocks cost what was
-    asked for.
+    *One row touches one block.* The block of a row is a function of a secret key, drawn afresh
+    after the spend, and of the row's number (or of its id), never of its values. Different row
+    numbers have independent uniform blocks. So the partitions of two neighbors can be coupled: all
+    other rows keep their blocks and their order, and the partitions differ in one block. Contiguous
+    blocks are a function of the number of rows, so this holds for them only if rows are replaced.
+    If an id changes into another one, its rows move from one block to another: under "replace" with
+    ``partition="key"``, the aggregator gets a share of the loss such that two changed blocks cost
+    the requested loss.
 
     *One changed block is covered by the aggregator*, a mechanism on exactly `blocks` numbers within
     the bounds, one of them replaced:
@@ -187,68 +187,70 @@ def sample_and_aggregate(
     "attention"          center of the smallest ball that holds a majority        STOC 2007
     ==================== ======================================================== ==================
 
-    A block without an answer (it is empty; the estimator raises, is late, dies, or returns NaN or
-    something of another shape) counts as the public `default`, so no error depends on the data. The
-    estimator must be a function of its block alone. One that remembers other blocks (global
+    A block without an answer (it is empty, or the estimator raises, is late, dies, or returns NaN
+    or another shape) counts as the public `default`, so no error depends on the data. The estimator
+    must be a function of its block alone. An estimator that remembers other blocks (in global
     variables, files, a clock) voids the first part. It never sees the generator or the budget.
 
     Parameters
     ----------
     data : array_like, shape (n,) or (n, columns), structured array, table, or source
-        A block of it is what the estimator is given, in the same form: a 1-D or 2-D array of the
-        data's dtype, or a structured array, ``block["age"]``. Tables (pandas, Polars, Arrow, a
-        dict of columns, `dpfast.scan` with a list of columns) become structured arrays of float64;
-        null becomes NaN.
+        The estimator is given a block as a 1-D or 2-D array of the data's dtype, or as a structured
+        array, ``block["age"]``. Tables (pandas, Polars, Arrow, a dict of columns, `dpfast.scan`
+        with a list of columns) become structured arrays of float64; null becomes NaN.
     estimator : str, estimator or callable
-        What is computed on a block. By name: "mean", "var", "std", "min", "max", "correlation",
-        "least-squares", "median", "mode", "trimmed-mean", "logistic-regression". With parameters:
-        the classes of `dpfast.estimators`, such as ``dp.estimators.Quantile(0.9)``. A function made
-        by ``numba.njit`` runs inside a compiled loop. Any other callable is called block by block.
-        A callable returns a real number, or a 1-D array of them.
+        The statistic that is computed on each block. By name: "mean", "var", "std", "min", "max",
+        "correlation", "least-squares", "median", "mode", "trimmed-mean", "logistic-regression".
+        With parameters: the classes of `dpfast.estimators`, such as
+        ``dp.estimators.Quantile(0.9)``. A function made by ``numba.njit`` runs inside a compiled
+        loop. Any other callable is called block by block. A callable returns a real number, or a
+        1-D array of them.
     blocks : int
-        The number of blocks, public, at most 2**24; under "replace" at most n. See
-        `suggest_blocks`.
+        The public number of blocks, at most 2**24; under "replace" at most n. See `suggest_blocks`.
     bounds : (float, float) or sequence of d such pairs
         Public limits of the answers, in the estimator's units; answers outside are clipped. One
-        pair asks for a number, d pairs for a vector of length d. They must not come from the data.
+        pair for a number, d pairs for a vector of length d. The bounds must not come from the data.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. For a vector it is the
-        loss of all coordinates: "mean", and "attention" with `centres`, make one joint release; the
-        others release each coordinate with an equal share: ``1 / d`` of `epsilon` and `delta`, or
-        of `rho`; with `delta`, also of the zCDP loss that implies them, where that is the larger.
+        loss of all coordinates together: "mean", and "attention" with `centres`, make one joint
+        release; the others release each coordinate with an equal share: ``1 / d`` of `epsilon` and
+        `delta`, or of `rho`; with `delta`, also of the zCDP loss that implies them, where that is
+        the larger.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove". For ids,
         "add-remove" means that one person is added, removed, or replaced by one with a new id
-        (whose label has the same distribution). "replace" means that the rows of one id become any
-        rows of one id, which others may have, too; its loss has to cover two blocks.
+        (whose label has the same distribution). "replace" means that the rows of one id become the
+        rows of another id, which other people may have, too; then the loss has to cover two changed
+        blocks.
     aggregator : str, default "mean"
-        One of the table, or "auto": "trimmed-mean" where both `blocks` and ``blocks * epsilon`` are
-        at least 16 (with ``sqrt(2 rho)`` for epsilon), "mean" below.
+        An aggregator of the table above, or "auto": "trimmed-mean" where both `blocks` and ``blocks
+        * epsilon`` are at least 16 (with ``sqrt(2 rho)`` for epsilon), "mean" below.
     partition : {"auto", "random", "contiguous", "key"}, default "auto"
         "random": an independent label for each row. "contiguous": fixed ranges of rows, for
-        "replace" only; no row is moved, but if the order of the rows means something, blocks
-        differ. "key": all rows of one id are in one block. "auto" is "key" if there are `ids`, else
-        "random"; its choice is in the ledger entry and in a log message (`logging`, "dpfast",
-        level INFO).
+        "replace" only; no row is moved, but blocks differ if the order of the rows has a meaning.
+        "key": all rows of one id are in one block. "auto" is "key" if there are `ids`, else
+        "random"; its choice is in the ledger entry and in a log message (`logging`, "dpfast", level
+        INFO).
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id. The estimator does not see that column.
     nan : {"keep", "drop"}, default "keep"
-        Whether rows that hold a NaN stay in their block, whose answer is then mostly the default,
-        or are left out of it. No other row moves.
+        Whether rows with a NaN stay in their block, whose answer is then mostly the default, or are
+        left out of it. All other rows keep their blocks.
     default : float or sequence of d floats, optional
-        The answer of a block without one, within the bounds; their middle if left out.
+        The value of a block without an answer, within the bounds; by default the middle of the
+        bounds.
     centres : array_like, shape (c, d), optional
-        Public candidates of aggregator "attention" for vectors.
+        Public candidates for the center, for the aggregator "attention".
     workers : int, optional
-        Threads or processes; they do not change the answer. By default those of `dpfast.threads`
-        for named estimators, one a core for compiled functions and for processes, and 1 for other
-        callables in threads.
+        The number of threads or processes; it does not change the answer. By default those of
+        `dpfast.threads` for named estimators, one a core for compiled functions and for processes,
+        and 1 for other callables in threads.
     executor : {"auto", "threads", "processes"}, default "auto"
-        Where a callable is called. A process that dies costs one block its answer. "auto" is
-        "processes" if there is a `time_limit`, else "threads". Estimators of this library run in
-        threads only.
+        Whether a callable runs in threads or in processes. A process that dies costs one block its
+        answer. "auto" is "processes" if there is a `time_limit`, else "threads". Estimators of this
+        library run in threads only.
     time_limit : float, optional
         Seconds that a block may take, in processes only. Choose it generously: whether a block is
         late depends on the load of the machine too.
@@ -257,8 +259,7 @@ def sample_and_aggregate(
         The file has no name (where the system allows that), and is gone when the call ends.
     progress : bool or callable, optional
         True for a progress bar on the standard error stream (needs Rich), or a function
-        ``progress(done, total)``. How fast blocks are done depends on the data: what it shows is
-        not private.
+        ``progress(done, total)``. The progress depends on the data, so the bar is not private.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -291,7 +292,7 @@ def sample_and_aggregate(
     "least-squares") and extremes, one or two passes over the data and O(blocks) memory. For others
     a counting sort, O(n) and one copy of the data (on disk for files that do not fit in memory),
     and the calls; no copy for contiguous blocks of an array in C order. A Python callable costs
-    some microseconds a block beside the call itself.
+    some microseconds a block in addition to its work.
 
     The answer is nearly as good as the estimator's own on all rows where that is asymptotically
     normal and `blocks` grows more slowly than the square root of n (Smith, STOC 2011).

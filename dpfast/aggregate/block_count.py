@@ -40,25 +40,25 @@ def suggest_blocks(
     """Suggest a number of blocks for `sample_and_aggregate`, from public numbers alone.
 
     Few blocks mean much noise: one row can change one of them altogether. Many blocks are small,
-    and an estimator that is biased on few rows is as biased in the average of many blocks. This is
-    the number of blocks k for which ``(bias k / n)**2 + error(k)**2`` is least.
+    and averaging does not reduce the bias of an estimator on few rows. The result is the number of
+    blocks k with the least ``(bias k / n)**2 + error(k)**2``.
 
     Nothing is spent, since no data are read. All arguments must be public, guesses or results of
-    releases; a number of blocks that was chosen by a look at the data is not private.
+    releases; a number of blocks that was chosen from the data is not private.
 
     Parameters
     ----------
     n : int
-        Rows, or people where the blocks are made of people (``partition="key"``). Where that is
-        private (``neighbors="add-remove"``) a public guess, better too low than too high.
+        The number of rows, or of people where blocks are made of people (``partition="key"``). If
+        it is private (``neighbors="add-remove"``), a public guess, better too low than too high.
     bounds : pair of float, or sequence of pairs
         Public bounds of the answer, as for `sample_and_aggregate`; for a vector one pair for each
         coordinate. Errors of several coordinates are added up in units of their ranges.
     epsilon, delta, rho : real
-        The loss of the release, as there. With ``partition="key"`` and ``neighbors="replace"`` two
-        blocks may change, so give half of epsilon or a quarter of rho.
+        The loss of the release, as for `sample_and_aggregate`. With ``partition="key"`` and
+        ``neighbors="replace"`` two blocks may change, so give half of epsilon or a quarter of rho.
     aggregator : str, default "mean"
-        As there.
+        As for `sample_and_aggregate`.
     bias : float or sequence of float, default 0.0
         The estimator's bias on a block of m rows is about ``bias / m``, at least 0, in units of the
         answer; one number or one for each coordinate. For a smooth function f of an average it is
@@ -67,9 +67,9 @@ def suggest_blocks(
         skewness g that is ``g s / 6`` at most.
     spread : float or sequence of float, optional
         A guess of the estimator's standard deviation on all `n` rows, above 0, in units of the
-        answer. Block outputs then have a standard deviation of ``spread * sqrt(k)``. The mean needs
-        none: its noise does not depend on the outputs. For another aggregator without a `spread`,
-        see the notes.
+        answer. Block outputs then have a standard deviation of ``spread * sqrt(k)``. The aggregator
+        "mean" needs none: its noise does not depend on the outputs. For another aggregator without
+        a `spread`, see the notes.
     smallest_block : int, default 1
         Average number of rows that a block must have for the estimator to make sense.
 
@@ -95,10 +95,10 @@ def suggest_blocks(
     blocks. Blocks of random sizes are taken to be of equal size, so `smallest_block` should leave
     some room.
 
-    Without a `spread`, every aggregator but the mean gets as many blocks as its noise asks for, 64
-    over epsilon (``sqrt(2 rho)`` for rho, and the share of one coordinate for vectors), but at
-    least ``n**0.4`` and at most ``n**0.5``: between these the utility theorem of Smith (STOC 2011)
-    has room, and the bias does not matter for large n.
+    Without a `spread`, every aggregator but the mean gets as many blocks as its noise needs, 64 /
+    epsilon (epsilon is ``sqrt(2 rho)`` for rho, and the share of one coordinate for vectors), but
+    at least ``n**0.4`` and at most ``n**0.5``: between these limits the utility theorem of Smith
+    (STOC 2011) applies, and the bias does not matter for large n.
 
     References
     ----------
@@ -106,7 +106,7 @@ def suggest_blocks(
 
     Examples
     --------
-    An unbiased estimator gets the smallest blocks that it can do with:
+    An unbiased estimator gets the smallest blocks that are allowed:
 
     >>> import dpfast as dp
     >>> dp.suggest_blocks(32_561, bounds=(20, 80), epsilon=1.0, smallest_block=50)

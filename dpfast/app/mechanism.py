@@ -60,13 +60,14 @@ class mechanism(Preparing[Any]):
     function : callable
         A release of one column or table, such as ``dp.median``.
     columns : int, optional
-        How many columns the data have; by default they are one column. What is told of the
-        mechanism is told of such data.
+        How many columns the data have; by default they are one column. The properties of the
+        mechanism are those for such data.
     dtype : str, default "float64"
-        The type of a column: "str" for words.
+        The type of a column: "str" for text.
     **arguments
-        Public arguments of the function, as numbers, texts and lists. What comes with rows
-        (`where`, `weights`, `ids`) and what pays is given when it is called.
+        Public arguments of the function, as numbers, texts and lists. The arguments that hold rows
+        (`where`, `weights`, `ids`), and `budget` and `rng`, are passed when the mechanism is
+        called.
 
     Raises
     ------
@@ -79,9 +80,9 @@ class mechanism(Preparing[Any]):
 
     Notes
     -----
-    A mechanism never changes, is equal to another of the same function and arguments, and can be
-    pickled. To call it is to call the function: it has the same checks, loss, bits and answer.
-    Where a call has `where`, noise may be another, for no more loss than was asked for.
+    A mechanism is immutable, equals any other of the same function and arguments, and can be
+    pickled. Calling it is calling the function: the checks, loss, random bits and answer are the
+    same. A call with `where` may use other noise, for no more than the requested loss.
 
     Examples
     --------
@@ -177,7 +178,7 @@ class mechanism(Preparing[Any]):
         ----------
         data : array_like, table, file or source
         **rows
-            As of a call.
+            As for a call.
 
         Returns
         -------
@@ -218,7 +219,7 @@ class mechanism(Preparing[Any]):
 
     @property
     def noise(self) -> IntegerNoise | None:
-        """The noise on integers, or None if none is drawn; the noise may cost a part of `loss`."""
+        """The noise that is added to integers, or None; it may use only a part of `loss`."""
         noise = self._prepared().integer_noise
         return noise if isinstance(noise, IntegerNoise) else None
 
@@ -226,12 +227,11 @@ class mechanism(Preparing[Any]):
     def calibration(self) -> dict[str, Any]:
         """The public parameters of the noise, by name: distribution, standard deviation, rate.
 
-        `noise` is its distribution, with the `deviation`, in the units of the data, of what is
-        drawn for a count, for each bin, or for a sum of rows; a list where there are several
-        columns. A draw of the exponential mechanism has the `rate` of its weights exp(-rate ranks).
-        Noise for a smooth sensitivity S has `alpha` and `beta`: its scale is S / alpha, and secret.
-        Empty where the noise depends on the number of rows, or of columns; `expected_error` tells
-        of all.
+        `noise` is its distribution; `deviation` is its standard deviation in the units of the data,
+        for a count, for each bin, or for a sum of rows; it is a list if there are several columns.
+        A draw of the exponential mechanism has the `rate` in its weights exp(-rate ranks). Noise
+        for a smooth sensitivity S has `alpha` and `beta`: its scale is S / alpha, and secret. Empty
+        if the noise depends on the number of rows or of columns; `expected_error` covers all cases.
         """
         return self._prepared().noise_parameters
 
@@ -281,7 +281,7 @@ class mechanism(Preparing[Any]):
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            If it is no such dict, of another version, or of arguments that break a rule.
+            If it is not such a dict, is of another version, or has arguments that break a rule.
         """
         rule = f"what mechanism.to_dict of version {VERSION} writes"
         if not isinstance(written, Mapping) or written.get("mechanism") != VERSION:

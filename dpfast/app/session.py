@@ -18,18 +18,18 @@ class session:
 
     Privacy
     -------
-    A call is one of the function of its name: it has the same loss under the same neighbors, which
-    `budget` pays for. The error bar is made of public numbers and of the noisy ones that the call
-    paid for, so it is post-processing (Dwork and Roth, 2014, proposition 2.1).
+    A method is a call of the function of its name: it has the same loss under the same neighbors,
+    which `budget` pays for. The error bar is computed from public numbers and from noisy ones that
+    the call paid for, so it is post-processing (Dwork and Roth, 2014, proposition 2.1).
 
     Parameters
     ----------
     budget : Budget, optional
         The budget that pays for all calls.
     confidence : float, default 0.95
-        How often an error bar holds.
+        The share of answers within the error bar.
     version : str, optional
-        The version of the data, for the records. It must not come from rows.
+        The version of the data, for the records. The version must not come from rows.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -77,12 +77,12 @@ class session:
         """Leave the ``with`` block; there is nothing to close."""
 
     def release(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Release[Any]:
-        """Run a function that releases, and return its answer with its error bar and record.
+        """Run a release, and return its answer with its error bar and record.
 
         Parameters
         ----------
         function : callable
-            A function or a method that releases, a `Measurement` or a `dpfast.mechanism`.
+            A function or a method that makes a release, a `Measurement` or a `dpfast.mechanism`.
         *args, **kwargs
             Its arguments, without ``budget`` and ``rng``.
 
@@ -93,7 +93,7 @@ class session:
         Raises
         ------
         ArgumentError, ArgumentTypeError, BudgetError, DataError
-            As the function.
+            As for the function.
 
         Examples
         --------
@@ -118,7 +118,7 @@ class session:
         Returns
         -------
         object
-            Its methods are those of `GroupBy`, and return a `Release` each.
+            It has the methods of `GroupBy`, each of which returns a `Release`.
 
         Raises
         ------

@@ -43,7 +43,7 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
     Parameters
     ----------
     mode : {"stdout", "dicts"}, default "stdout"
-        "dicts" returns it instead, in the types of JSON.
+        "dicts" returns the information as dicts of JSON types instead.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
 
     Notes
     -----
-    The instruction set is chosen when dpfast is imported; the answers are the same on all.
+    The instruction set is chosen when dpfast is imported; answers do not depend on it.
 
     Examples
     --------

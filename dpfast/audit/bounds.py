@@ -37,16 +37,16 @@ def recovery_bound(
     * (epsilon, delta): ``(exp(epsilon) + delta) / (1 + exp(epsilon))``;
     * rho: as for the epsilon with ``epsilon tanh(epsilon / 2) = rho``.
 
-    Randomized response of each bit attains the first and the third.
+    Randomized response of each bit attains the first and the third bound.
 
     Parameters
     ----------
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers together: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     steps : int, default 1
-        How many neighboring steps change a bit. One under replace. Under add-remove one if the bit
-        says whether a row is there, and two if the bit is part of the row, which is removed and
-        added again.
+        How many neighboring steps change a bit. It is 1 under replace. Under add-remove it is 1 if
+        the bit says whether a row is there, and 2 if the bit is part of the row, which is removed
+        and added again.
 
     Returns
     -------
@@ -60,16 +60,16 @@ def recovery_bound(
 
     Notes
     -----
-    A guess of a fair bit is a test between two neighbors, and is right with probability
-    (1 + x - y) / 2, where x and y are the probabilities of "1" on either. Under (epsilon, delta),
-    x <= e^epsilon y + delta and 1 - y <= e^epsilon (1 - x) + delta; their sum bounds x - y. Under
-    rho, the Kullback-Leibler divergences of x and y, both ways, add up to 2 rho at most. They are
-    jointly convex and the same for 1 - y and 1 - x, so they do not grow if x and y are replaced by
-    p = (1 + x - y) / 2 and 1 - p, where they add up to 2 (2 p - 1) ln(p / (1 - p)).
+    A guess of a fair bit is a test between two neighbors, and is right with probability (1 + x - y)
+    / 2, where x and y are the probabilities of the guess "1" on either neighbor. Under (epsilon,
+    delta), x <= e^epsilon y + delta and 1 - y <= e^epsilon (1 - x) + delta; their sum bounds x - y.
+    Under rho, the Kullback-Leibler divergences of x and y, both ways, add up to 2 rho at most. They
+    are jointly convex and the same for 1 - y and 1 - x, so they do not grow if x and y are replaced
+    by p = (1 + x - y) / 2 and 1 - p, where they add up to 2 (2 p - 1) ln(p / (1 - p)).
 
-    The number of bits recovered under pure privacy is no larger, in distribution, than that of so
-    many independent coins with this probability (Steinke, Nasr and Jagielski, NeurIPS 2023), so
-    limits of the binomial distribution apply to it. Cost: microseconds.
+    The number of bits recovered under pure privacy is stochastically no larger than that of as many
+    independent coins with this probability (Steinke, Nasr and Jagielski, NeurIPS 2023), so limits
+    of the binomial distribution apply to it. Cost: microseconds.
 
     Examples
     --------
@@ -95,12 +95,13 @@ def recovery_bound(
 def expected_recovery(n: int, *, queries: int, deviation: Number) -> float:
     """Return the fraction of bits that least squares recovers from noisy sums over random subsets.
 
-    Each of `queries` answers is the number of ones in a subset, to which every row belongs with
-    probability 1/2, and normal noise. The estimate of a bit then has the standard deviation
+    Each of `queries` answers is the number of ones in a random subset, to which each row belongs
+    with probability 1/2, plus normal noise. The estimate of a bit then has the standard deviation
     ``2 deviation / sqrt(queries - n)``, and is on the right side of 1/2 with the probability
     ``Phi(sqrt(queries - n) / (4 deviation))``.
 
-    NOT PRIVATE, and not about privacy: it says when an interface without privacy is broken.
+    NOT PRIVATE, and no statement about privacy: it says when an interface without privacy can be
+    broken.
 
     Parameters
     ----------
@@ -123,8 +124,8 @@ def expected_recovery(n: int, *, queries: int, deviation: Number) -> float:
 
     Notes
     -----
-    With the noise of an allocation of rho for all answers, ``sqrt(queries / (2 rho))``, it is never
-    more than ``Phi(sqrt(rho / 8))``, however many are asked. Cost: microseconds.
+    With the noise of a budget of rho for all answers, ``sqrt(queries / (2 rho))``, the fraction is
+    at most ``Phi(sqrt(rho / 8))`` for any number of queries. Cost: microseconds.
 
     Examples
     --------
@@ -143,20 +144,20 @@ def expected_recovery(n: int, *, queries: int, deviation: Number) -> float:
 def exact_epsilon(p: Any, q: Any, *, delta: Number = 0.0) -> float:
     """Return the least epsilon, at a delta, for two distributions over one set of answers.
 
-    NOT PRIVATE: it is a number about two distributions, and sees no data.
+    NOT PRIVATE: it is computed from two distributions, without data.
 
     Parameters
     ----------
     p, q : array_like of float, the same shape
-        The probability of each answer on either of two neighbors. Answers that are left out, as
-        those far out in a tail, count for nothing, and then it is a lower bound.
+        The probability of each answer on the first and on the second of two neighbors. Answers may
+        be left out, such as those far in a tail; then the result is a lower bound.
     delta : float, Fraction or Decimal, default 0
         At least 0, and less than 1.
 
     Returns
     -------
     float
-        It holds both ways. Infinite if no epsilon is enough.
+        The least epsilon that holds in both directions. Infinite if no epsilon is enough.
 
     Raises
     ------
@@ -170,13 +171,13 @@ def exact_epsilon(p: Any, q: Any, *, delta: Number = 0.0) -> float:
 
     Notes
     -----
-    The set of the k answers of the largest likelihood ratios P / Q is the most telling one of its
-    size (Neyman and Pearson, 1933), so epsilon is the largest ln((P - delta) / Q) of these sets. In
-    float64: what it is off by is that of the probabilities. Cost: a sort.
+    Among sets of k answers, those with the k largest likelihood ratios P / Q show the largest loss
+    (Neyman and Pearson, 1933), so epsilon is the largest ln((P - delta) / Q) of these sets.
+    Computed in float64: the result is as accurate as the probabilities. Cost: a sort.
 
     Examples
     --------
-    Randomized response, and what a delta takes off:
+    Randomized response, and its smaller epsilon at a delta:
 
     >>> import math, dpfast as dp
     >>> yes = math.e / (1 + math.e)
@@ -195,19 +196,19 @@ def exact_epsilon(p: Any, q: Any, *, delta: Number = 0.0) -> float:
 def exact_rho(p: Any, q: Any) -> float:
     """Return the least rho, at some Renyi orders, for two distributions over one set of answers.
 
-    NOT PRIVATE: it is a number about two distributions, and sees no data.
+    NOT PRIVATE: it is computed from two distributions, without data.
 
     Parameters
     ----------
     p, q : array_like of float, the same shape
-        The probability of each answer on either of two neighbors. They add up to 1, up to 1e-9,
-        which is also what may be missing from the result.
+        The probability of each answer on the first and on the second of two neighbors. The sum of
+        each is 1, up to 1e-9; the result may be too small by that much.
 
     Returns
     -------
     float
-        The largest Renyi divergence, either way, over its order, of twelve orders from 1 to 64: a
-        lower bound of the rho of zCDP.
+        The largest Renyi divergence in either direction divided by its order, of twelve orders from
+        1 to 64: a lower bound on the rho of zCDP.
 
     Raises
     ------

@@ -36,33 +36,33 @@ def claims(
     samples: int = 20_000,
     confidence: float = 1 - 1e-6,
 ) -> Callable[[Mechanism], Callable[[], None]]:
-    """Make a test of a mechanism, for pytest or any other runner: a decorator.
+    """Make a test of a privacy claim, for pytest or any other runner: a decorator.
 
     The test fails if the claim is refuted on one of the pairs. The test also fails if it does not
     find a planted fault: a leak is added to each answer on the first pair, whose loss is twice the
     claim plus 1, and the audit must refute the claim for the mechanism with this leak.
 
-    NOT PRIVATE: it is for data that are made up for the test.
+    NOT PRIVATE: use data that are made up for the test.
 
     Parameters
     ----------
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The claim: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     schema, neighbors, nan, rows : optional
-        What the data are, as in `dpfast.audit.neighbors`.
+        The bounds or words of the data, as in `dpfast.audit.neighbors`.
     pairs : sequence of tuples (name, x, x2), optional
         Neighbors to try, instead of those of the schema.
     samples : int, default 20,000
-        The most answers on each pair.
+        The largest number of answers for each pair.
     confidence : float, default 1 - 1e-6
-        How sure a refutation is, of all pairs together.
+        The confidence of a refutation, for all pairs together.
 
     Returns
     -------
     callable
         It takes a function of the data, as `measure` does, and returns the test, a function without
-        arguments that has the mechanism as its attribute `mechanism`. When it has run, `refutable`
-        is the largest of all pairs, as of `measure`: what is less likely was not tested.
+        arguments that has the mechanism as its attribute `mechanism`. After a run, its `refutable`
+        is the largest of all pairs, as of `measure`: rarer events were not tested.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def claims(
 
     Notes
     -----
-    Cost: `samples` calls for each of about 20 pairs, and some for the control.
+    Cost: `samples` calls for each of about 20 pairs, and some for the planted fault.
 
     Examples
     --------
@@ -141,9 +141,9 @@ def measure_pairs(
     samples: int = 20_000,
     confidence: float = 1 - 1e-6,
 ) -> list[tuple[str, Audit]]:
-    """Audit a mechanism on each of several pairs, except those on which it always fails.
+    """Audit a mechanism on each of several pairs, except pairs where it always fails.
 
-    NOT PRIVATE: it is for data that are made up for the test.
+    NOT PRIVATE: use data that are made up for the test.
 
     Parameters
     ----------

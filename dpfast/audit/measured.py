@@ -45,20 +45,22 @@ class Audit:
     rho : float
         A lower bound of the true rho, likewise.
     p_value : float
-        How likely answers would speak so clearly against the claim if it held, at most.
+        An upper bound on the probability of answers that speak so clearly against the claim, if the
+        claim holds.
     refuted : bool
         Whether `p_value` is at most ``1 - confidence``.
     witness : str
-        The event that shows the loss, and how often it came to pass.
+        The event that shows the loss, and how often it occurred.
     samples : int
-        The answers on both data together.
+        The number of answers on both datasets together.
     confidence : float
-        How sure the bounds are.
+        The confidence of each bound.
     rounds : tuple
-        Pairs of the samples so far and the bound on epsilon (or on rho, if that was claimed).
+        Pairs of a number of samples and the bound on epsilon (or on rho, if that was claimed) at
+        that point.
     refutable : float or None
-        The least probability that an event of one of the data, impossible on the other, must have
-        for its share of answers to refute the claim in the last round; None if no event could.
+        The power: an event that is impossible on one dataset must have at least this probability on
+        the other to refute the claim in the last round; None if no event could.
 
     Examples
     --------
@@ -154,29 +156,29 @@ def measure(
 ) -> Audit:
     """Test a privacy claim on two neighbors, and bound the loss of any mechanism from below.
 
-    NOT PRIVATE: it is for data that are made up for the test. Nothing need be known of the
-    mechanism, which may be a function of any library. That a claim is not refuted proves nothing:
-    other neighbors, or more answers, may tell.
+    NOT PRIVATE: use data that are made up for the test. The mechanism may be any function of any
+    library. A claim that is not refuted is not proved: other neighbors, or more answers, may refute
+    it.
 
     Parameters
     ----------
     mechanism : callable
         ``mechanism(data)`` returns an answer: a number, an array, text, or a tuple or mapping of
-        these; an error is an answer as well, and what is printed or warned of a part of it. If it
-        has an argument `size`,
-        ``mechanism(data, size)`` returns an array of so many independent answers, which is faster.
+        these; an error is an answer as well, and printed text and warnings are part of it. If it
+        has an argument `size`, ``mechanism(data, size)`` returns an array of so many independent
+        answers, which is faster.
     x, x2 : object
-        Two neighbors. Each is passed on as it is.
+        Two neighbors. Each is passed to the mechanism unchanged.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The claim: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     samples : int, optional
-        The most answers, on both data together, at least 1024. By default 100,000, or 2,000,000 if
-        the mechanism has a `size`. A claim that is refuted early takes fewer.
+        The largest number of answers, on both datasets together, at least 1024. By default 100,000,
+        or 2,000,000 if the mechanism has a `size`. A claim that is refuted early takes fewer.
     confidence : float, default 1 - 1e-6
-        How sure a refutation, and each bound, is.
+        The confidence of a refutation, and of each bound.
     workers : int, default 1
-        Threads that a mechanism with a `size` may be called in at once. Its generator has to allow
-        that.
+        The number of threads that may call a mechanism with a `size` at the same time. Its
+        generator has to allow that.
 
     Returns
     -------
@@ -186,7 +188,7 @@ def measure(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If an argument breaks its rule, or all answers on both data are one and the same error.
+        If an argument breaks its rule, or all answers on both datasets are the same error.
     MissingExtraError
         If SciPy is missing.
 
@@ -197,12 +199,13 @@ def measure(
 
     Notes
     -----
-    Rounds grow fourfold. In each, four events are chosen from the answers of earlier rounds: tails,
-    single values, unions of bins with a high likelihood ratio, of the answer, its kind, its lowest
-    bits and, for vectors, of sums, extremes and Fisher's discriminant. New answers are counted, and
-    exact limits of both probabilities (Clopper and Pearson, 1934) bound the loss. The error
-    probability is shared equally by all events of all rounds, so the audit may stop at any
-    (Lokna et al., CCS 2023, choose events likewise).
+    Each round has four times as many answers as the one before. In each round, four events are
+    chosen from the answers of earlier rounds: tails, single values, unions of bins with a high
+    likelihood ratio, of the answer, its kind, its lowest bits and, for vectors, of sums, extremes
+    and Fisher's discriminant. New answers are then counted, and exact limits of both probabilities
+    (Clopper and Pearson, 1934) bound the loss. The error probability is shared equally by all
+    events of all rounds, so the audit may stop after any round (Lokna et al., CCS 2023, choose
+    events likewise).
 
     Cost: the calls of the mechanism, and about 10 ns for each of many answers of a simple event.
     Memory: some chunks of 2**18 answers.
@@ -231,18 +234,18 @@ def measure_answers(
 ) -> Audit:
     """Test a privacy claim on given answers on two neighbors, and bound the loss from below.
 
-    NOT PRIVATE: it is for answers on data that are made up for the test. It is `measure` for what
-    another process, language or machine has drawn.
+    NOT PRIVATE: use answers on data that are made up for the test. It is `measure` for answers of
+    another process, language or machine.
 
     Parameters
     ----------
     answers, answers2 : array_like, shape (n,) or (n, ...)
-        Independent answers on either of two neighbors, in the order they were drawn, an answer a
+        Independent answers on each of two neighbors, in the order in which they were drawn, one a
         row: equally many, at least 256.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The claim: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     confidence : float, default 1 - 1e-6
-        How sure a refutation, and each bound, is.
+        The confidence of a refutation, and of each bound.
 
     Returns
     -------
@@ -262,8 +265,8 @@ def measure_answers(
 
     Notes
     -----
-    The events are those of `measure`: chosen from the first half of the answers, counted in the
-    second. So the order must not depend on what they are.
+    The events are those of `measure`; they are chosen from the first half of the answers and
+    counted in the second. So the order of the answers must not depend on their values.
 
     Examples
     --------
@@ -448,13 +451,13 @@ class Support:
     Attributes
     ----------
     same : bool
-        Whether nothing was found.
+        Whether no difference was found.
     differences : tuple of str
         A sentence for each statistic of the answers that tells the neighbors apart.
     samples : int
-        The answers on both data together.
+        The number of answers on both datasets together.
     confidence : float
-        How sure all differences together are.
+        The confidence that all differences together are real.
 
     Examples
     --------
@@ -482,17 +485,17 @@ def support(
 ) -> Support:
     """Find answers that only one of two neighbors can have.
 
-    NOT PRIVATE: it is for data that are made up for the test. What is looked at is the kind of an
-    answer (its type, shape, keys, or error), NaN, infinities and minus zero, single values, the
-    exponent of the lowest bit, and the last bits of a float: what does not depend on the data if
-    noise is drawn on a public grid (Mironov, CCS 2012, on noise that is not).
+    NOT PRIVATE: use data that are made up for the test. The audit looks at the kind of an answer
+    (its type, shape, keys, or error), NaN, infinities and minus zero, single values, the exponent
+    of the lowest bit, and the last bits of a float: these do not depend on the data if noise is
+    drawn on a public grid (Mironov, CCS 2012, on noise that is not).
 
     Parameters
     ----------
     mechanism, x, x2, samples, confidence, workers : optional
         As in `measure`.
     epsilon, delta : float, Fraction or Decimal, default 1 and 0
-        The claim. A difference is what it does not allow.
+        The claim. A difference is reported if the claim does not allow it.
 
     Returns
     -------
@@ -509,7 +512,7 @@ def support(
     Notes
     -----
     Exact limits of probabilities, as in `measure`; the error probability is shared equally by up to
-    40 events a round. It does not stop early. Cost: the calls of the mechanism, and some more.
+    40 events a round. It does not stop early. Cost: about that of the calls of the mechanism.
 
     Examples
     --------

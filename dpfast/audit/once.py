@@ -27,33 +27,34 @@ def one_run(
     confidence: float = 1 - 1e-6,
     rng: _rng.Generator | None = None,
 ) -> Audit:
-    """Test a privacy claim by one run, in which each of many made-up rows takes part or not.
+    """Test a privacy claim by one run, in which each of many made-up rows (canaries) may take part.
 
-    NOT PRIVATE: the scores tell who took part. A fair coin decides for each canary whether it takes
-    part. A high score is a guess that the canary did, a low score a guess that it did not. The
-    number of right guesses is limited by the loss for one row that is added or removed.
+    NOT PRIVATE: the scores show which canaries took part. A fair coin decides for each canary
+    whether it takes part. A high score is a guess that the canary took part, a low score a guess
+    that it did not. The number of right guesses is limited by the loss for one row that is added or
+    removed.
 
     Parameters
     ----------
     run : callable
-        ``run(included)`` runs the mechanism with the canaries of which the bool array says so, and
-        returns a score for each.
+        ``run(included)`` runs the mechanism with the canaries whose entry in the bool array is
+        true, and returns a score for each canary.
     canaries : int
-        How many there are.
+        The number of canaries.
     epsilon, delta : float, Fraction or Decimal
         The claim, for neighbors that differ in one canary.
     guesses : int, optional
-        On so many canaries, half with the highest and half with the lowest scores, a guess is made:
-        all by default. It must not depend on the scores.
+        The number of guesses, half for the canaries with the highest and half for those with the
+        lowest scores: by default one for each canary. It must not depend on the scores.
     confidence : float, default 1 - 1e-6
-        How sure a refutation, and the bound, is.
+        The confidence of a refutation, and of the bound.
     rng : Generator, optional
-        Tosses the coins. Secure by default.
+        The source of the coins. Secure by default.
 
     Returns
     -------
     Audit
-        As of `measure`. Nothing is said of rho.
+        As of `measure`. There is no bound on rho.
 
     Raises
     ------
@@ -64,9 +65,10 @@ def one_run(
 
     Notes
     -----
-    Steinke, Nasr and Jagielski, NeurIPS 2023, theorem 5.2: the number of right guesses is no larger
-    than a binomial one of probability ``exp(epsilon) / (1 + exp(epsilon))``, but for a term of
-    ``2 canaries delta``. The bound is weaker than that of `measure`, and takes one run.
+    Steinke, Nasr and Jagielski, NeurIPS 2023, theorem 5.2: the number of right guesses is
+    stochastically no larger than a binomial one with probability ``exp(epsilon) / (1 +
+    exp(epsilon))``, up to a term of ``2 canaries delta``. The bound is weaker than that of
+    `measure`, but needs one run only.
 
     Cost: the run, and O(guesses) for each of some 50 candidates of epsilon.
 

@@ -22,9 +22,9 @@ class Pair(NamedTuple):
     Attributes
     ----------
     name : str
-        What is special.
+        What is special about this pair.
     x, x2 : array, or dict of arrays
-        The data.
+        The two datasets.
 
     Examples
     --------
@@ -43,17 +43,19 @@ def neighbors(
 ) -> list[Pair]:
     """Return pairs of neighboring datasets of a schema, to audit a mechanism on.
 
-    The special row of a pair is at an end of the bounds, with all other rows at one end, in the
-    middle or half at either; tied with others; the first or the last; beyond the bounds; NaN,
-    infinite, the least or the largest float, or 2**53 + 2; or the only row. For a list of words the
-    special word is at an end of the list, not in the list, or empty.
+    Each pair has a special row. Its value is at an end of the bounds, beyond the bounds, NaN,
+    infinite, the least or the largest float, or 2**53 + 2. It is the first row, the last row, tied
+    with others, or the only row. The other rows are at one end of the bounds, in the middle, or
+    half at either end. For a list of words the special word is at an end of the list, not in the
+    list, or empty.
 
     Parameters
     ----------
     schema : pair of numbers, sequence of str, or mapping of names to these
-        Bounds ``(lo, hi)`` of a column, or its words. Of a mapping, data are dicts of columns.
+        Bounds ``(lo, hi)`` of a column, or its words; for a mapping, the datasets are dicts of
+        columns.
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        Whether `x2` lacks a row of `x`, or has another in its place.
+        Whether `x2` lacks a row of `x`, or has another row in its place.
     nan : bool, default True
         Whether a number may be NaN.
     rows : int, default 8
@@ -71,7 +73,8 @@ def neighbors(
 
     Notes
     -----
-    Of several columns, one row has its special value in all. Cost: microseconds a pair.
+    With several columns, one row has its special value in all columns. Cost: microseconds for each
+    pair.
 
     Examples
     --------

@@ -31,25 +31,25 @@ def reconstruct(
     explain the answers best (between 0 and 1, for linear programming) are rounded to bits.
 
     NOT PRIVATE: the result is meant to be the secret. Against an interface with a privacy loss, the
-    expected fraction of right bits is at most `recovery_bound`.
+    expected fraction of correct bits is at most `recovery_bound`.
 
     Parameters
     ----------
     answer : callable or array_like of shape (m,)
-        ``answer(query)`` is called once for each query, in order, and returns about the sum of the
-        bits in it, or NaN for no answer. Or the answers themselves.
+        ``answer(query)`` is called once for each query, in order, and returns an approximate sum of
+        the bits in it, or NaN for no answer. Or the answers themselves.
     n : int
         The number of bits.
     queries : int, or array_like of shape (m, n)
-        The number of random subsets, each row in each with probability 1/2. Or the subsets as a
-        matrix of bool, a row each. A matrix of numbers asks for sums with these weights,
-        ``queries @ bits``. `answer` is called with a row of the matrix.
+        The number of random subsets, each of which contains each row with probability 1/2. Or the
+        subsets as a matrix of bool, a row each. A matrix of numbers asks for sums with these
+        weights, ``queries @ bits``. `answer` is called with a row of the matrix.
     method : {"lp", "lp-max", "least-squares"}, default "lp"
         What is minimized: the sum of absolute errors, the largest absolute error, or the sum of
         squares. "lp" tolerates nearly a quarter of arbitrarily wrong answers, "lp-max" suits
         bounded errors, and "least-squares" suits normal noise and is the fastest.
     rng : Generator, optional
-        Draws the subsets. Secure by default.
+        The source of the random subsets. Secure by default.
 
     Returns
     -------
@@ -71,8 +71,8 @@ def reconstruct(
     Notes
     -----
     Dinur and Nissim, PODS 2003: errors o(sqrt(n)) reveal almost all bits. Dwork, McSherry and
-    Talwar, STOC 2007: so do answers of which a part below 0.239 is arbitrary, by "lp". Which of
-    several best explanations is taken is not specified.
+    Talwar, STOC 2007: the same holds if a fraction below 0.239 of the answers is arbitrary, by
+    "lp". If several solutions are optimal, any of them may be returned.
 
     Cost: for "least-squares" about m n**2 operations, some milliseconds for 200 bits and 1600
     queries; linear programming by HiGHS takes a hundred times as long.

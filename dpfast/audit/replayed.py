@@ -18,7 +18,7 @@ from .answers import heard
 
 @dataclass(frozen=True)
 class Replay:
-    """The result of a replay: what a program revealed about its data besides its private answers.
+    """The result of a replay: what a program reveals about its data besides its private answers.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Replay:
     releases : int
         The private answers of the first run.
     unchecked : tuple of str
-        Releases whose data could not be compared, and the error with which both runs end.
+        Releases whose data could not be compared, and the error that ends both runs.
     clean : bool
         Whether there are no leaks, and nothing is unchecked.
 
@@ -53,39 +53,40 @@ def replay(
 ) -> Replay:
     """Run a program on x, and on its neighbor x2 with the first run's private answers; find leaks.
 
-    NOT PRIVATE: it is for data that are made up for the test. All that a private program says or
-    does is a function of its private answers. So, if these are the same, all else must be: the
-    releases and their public arguments, what is returned, printed, warned of or raised. And what
-    each release is given must be neighbors: rows of which one differs (of one person, where there
-    are ids), scores or numbers that move by no more than the sensitivity that was declared.
+    NOT PRIVATE: use data that are made up for the test. All outputs of a private program are a
+    function of its private answers. So, if these are the same, everything else must be: the
+    releases and their public arguments, and what is returned, printed, raised or warned of. The
+    data of each release must be neighbors: rows of which one differs (or the rows of one person,
+    where there are ids), scores or numbers that move by no more than the declared sensitivity.
 
     Parameters
     ----------
     function : callable
-        ``function(data)`` calls dpfast. It makes its own budgets: both runs spend.
+        ``function(data)`` calls dpfast. It must create its own budgets, because both runs spend.
     x, x2 : object
-        Two neighbors. Each is passed on as it is.
+        Two neighbors. Each is passed to the mechanism unchanged.
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        How they differ.
+        The neighboring relation of `x` and `x2`.
 
     Returns
     -------
     Replay
-        Leaks, as sentences. It is deterministic if the program is.
+        Leaks, as sentences. The result is deterministic if the program is.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
         If an argument breaks its rule, or the program opens a session (`dpfast.online`, rounds of
-        `dpfast.sulq`), whose answers are more than one release.
+        `dpfast.sulq`), which has more than one release.
 
     Notes
     -----
-    One pair of runs finds what this pair shows; try several of `dpfast.audit.neighbors`. Rows are
-    compared as multisets, each with its entry of all that has as many (masks, weights, ids). Of
-    scores, the spread of their moves is held to what was declared. Of functions that are handed to
-    a release nothing is compared. Noise that a program draws itself (`dpfast.noise`) is not
-    replayed, and a program with other randomness differs from run to run, which reads as a leak.
+    One pair of runs finds only leaks that this pair shows; try several pairs of
+    `dpfast.audit.neighbors`. Rows are compared as multisets, each together with its entries in
+    arguments of the same length (masks, weights, ids). For scores, the range of their changes is
+    compared with the declared sensitivity. Functions that are passed to a release are not compared.
+    Noise that a program draws itself (`dpfast.noise`) is not replayed, and a program with other
+    randomness differs from run to run, which is reported as a leak.
 
     Cost: two runs, and a sort of the rows of each release.
 

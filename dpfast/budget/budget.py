@@ -72,15 +72,17 @@ class Budget(Payer):
     not refunded. Losses add up by basic composition, and the limit is checked before each call (a
     privacy filter), so the sequence of calls may depend on earlier answers.
 
-    Without `path` the ledger is in memory. A forked child is refused, since its parent would not
+    Without `path` the ledger is in memory. A forked child is refused, because its parent would not
     see its spends. With `path` the ledger is a file, and a spend is on the disk before the data are
     touched. Any number of objects, threads and processes (forked or not) may spend from one file at
-    the same time. Killed at any moment, it holds no less than what was released.
+    the same time. If a process is killed at any moment, the file holds no less than what was
+    released.
 
-    In the block of a ``with budget:`` it pays for every release that is passed no budget; of nested
-    blocks, the innermost one pays. The block belongs to the context (`contextvars`): to an asyncio
-    task and what it starts, ``asyncio.to_thread`` too. A new ``threading.Thread`` is in no block:
-    it begins one itself, or runs in ``contextvars.copy_context()``.
+    In the block of a ``with budget:`` it pays for every release that is called without a budget; in
+    nested blocks, the innermost one pays. The block belongs to the context (`contextvars`): to an
+    asyncio task and the tasks that it starts, including ``asyncio.to_thread``. A new
+    ``threading.Thread`` is in no block: it starts its own block, or runs in
+    ``contextvars.copy_context()``.
 
     Parameters
     ----------
@@ -89,47 +91,47 @@ class Budget(Payer):
     delta : float, Fraction or Decimal, default 0
         Limit on the sum of deltas.
     rho : float, Fraction or Decimal, optional
-        Limit of a zero-concentrated budget, instead of `epsilon`. A pure spend counts as
-        epsilon tanh(epsilon / 2), or less where the distribution of its noise or draws is known
+        Limit of a zero-concentrated budget, instead of `epsilon`. A pure spend counts as epsilon
+        tanh(epsilon / 2), or less where the distribution of its noise or draws is known
         (`dpfast.privacy.Draws`), rounded up. In an (epsilon, delta) budget a loss of rho counts as
-        the epsilon of `dpfast.privacy.ZCDP.to_approx` at a hundredth of the limit's delta, and so
-        much delta: valid, not tight. In a rho budget a loss of epsilon and delta has a price where
-        it is that of Gaussian noise: of counts, sums, means, histograms, marginals.
+        the epsilon of `dpfast.privacy.ZCDP.to_approx` at a hundredth of the limit's delta, and as
+        that delta: this is valid but not tight. In a rho budget a loss of epsilon and delta is
+        accepted if it is that of Gaussian noise: in counts, sums, means, histograms, marginals.
     neighbors : {"replace", "add-remove"}, optional
         The neighboring relation of the limit, by default that of the first spend. It is the default
-        of every call that is paid for here. A loss under add-remove counts for replace as twice
-        epsilon or four times rho. The opposite is refused.
+        for every call that this budget pays for. A loss under add-remove counts for replace as
+        twice epsilon or four times rho. The opposite conversion is refused.
     ids : str, optional
-        The name of the id whose people the limit is about. Neighbors then differ in one person,
-        that is in all rows of one id: they are there or not (add-remove), or are replaced by all
-        rows of a new id (replace). By default the first spend says whether the limit is about rows
-        or about people, and of which id. A loss of the other unit, or of the people of another id,
-        is refused.
+        The name of the id, if the privacy unit of the limit is a person. Neighbors then differ in
+        one person, that is in all rows of one id: these are added or removed (add-remove), or are
+        replaced by all rows of a new id (replace). By default the first spend decides whether the
+        privacy unit is a row or a person, and which id identifies a person. A loss for the other
+        unit, or for another id, is refused.
     max_rows : int, optional
-        Only with `ids`: a person has at most so many rows. This must be publicly known (whoever
-        collects the data sees to it) and not be a fact about these data. Then a loss of rows under
-        add-remove counts too, by group privacy; see Notes. Otherwise it is refused, since it
-        promises a person of many rows little.
+        Only with `ids`: the largest number of rows of a person. It must be public (guaranteed by
+        whoever collects the data), and not be computed from these data. Then a loss of rows under
+        add-remove is accepted too, by group privacy; see Notes. Without it such a loss is refused,
+        because it promises little to a person with many rows.
     period : {"day", "week", "month", "year"}, optional
-        The limit is for each of these periods of the calendar, in UTC: what is paid for in one
-        period adds up to `epsilon` (or `rho`) at most, and over k periods to k times as much. By
-        default the limit is for all time. Entries of earlier periods stay in the history. A clock
-        that was set back stands still; one that is set ahead renews the limit too early.
+        The limit holds for each of these calendar periods, in UTC: the spends in one period add up
+        to at most `epsilon` (or `rho`), and over k periods to at most k times as much. By default
+        the limit is for all time. Entries of earlier periods stay in the history. If the clock is
+        set back, the period does not change; if it is set ahead, the limit renews too early.
     name : str, optional
         The name of the ledger, in your words.
     path : str or path-like, optional
         The file of the ledger, which is made if it does not exist. If it exists, the limit, the
-        relation and the name may be left out, and if given must be those of the file.
+        relation and the name may be left out; if they are given, they must equal those of the file.
     timeout : float, default 30
         Seconds to wait for other processes that write to the file.
 
     Raises
     ------
     ArgumentError
-        If no limit or two kinds of limit are given, or not the limit of the file.
+        If no limit or two kinds of limit are given, or another limit than that of the file.
     LedgerError
-        If the file cannot be used: it is no ledger, was made by a newer version, is damaged, or
-        cannot be written. `LedgerBusyError` if it stayed locked.
+        If the file cannot be used: it is not a ledger, was created by a newer version, is damaged,
+        or cannot be written. `LedgerBusyError` if it stayed locked.
 
     See Also
     --------
@@ -137,24 +139,24 @@ class Budget(Payer):
 
     Notes
     -----
-    To add or remove a person adds or removes k rows at most, where k is `max_rows`, so a loss of
-    rows under add-remove counts k epsilon, k**2 rho, or
-    delta (exp(k epsilon) - 1) / (exp(epsilon) - 1). To replace a person is to remove one and to add
-    another: twice as many rows. A loss of rows under replace is refused, since it says nothing
-    about two people of different numbers of rows. Group privacy: see `dpfast.privacy.group`.
+    Adding or removing a person adds or removes at most k rows, where k is `max_rows`, so a loss of
+    rows under add-remove counts k epsilon, k**2 rho, or delta (exp(k epsilon) - 1) / (exp(epsilon)
+    - 1). Replacing a person is removing one and adding another: twice as many rows. A loss of rows
+    under replace is refused, because it says nothing about two people with different numbers of
+    rows. Group privacy: see `dpfast.privacy.group`.
 
     The file is an SQLite database on a local disk (not on a network drive, whose locks cannot be
-    relied upon). While it is in use there is a file ``-wal`` beside it, which belongs to it and
-    after a kill stays until the next use. Move both or neither, and then run ``dpfast budget move
-    FILE``; a copy, which would be spent twice, is refused before. Both are made so that only their
-    owner can read them. Putting back an old copy undoes spends. A process that has seen later
-    entries refuses it, but a new process cannot know. A pickle of a budget with a path opens that
-    path again. A budget in memory cannot be pickled.
+    relied upon). While it is in use, there is a second file whose name ends in ``-wal``, which
+    belongs to it and remains after a kill until the next use. Move both files together, and then
+    run ``dpfast budget move FILE``; otherwise a moved or copied file is refused, because it could
+    be spent twice. Only their owner can read both files. Restoring an old copy undoes spends. A
+    process that has seen later entries refuses the old copy, but a new process cannot notice it. A
+    pickle of a budget with a path opens that path again. A budget in memory cannot be pickled.
 
-    Cost: some microseconds in memory, and in a file less than a millisecond and five writes that
-    wait for the disk, however many entries there are. Opening checks the sums and the last 1,000
-    entries, in some hundredths of a second. All entries are checked where all are read: by
-    `history`, `export` and `to_dict`, some 40,000 in a second.
+    Cost: some microseconds in memory; in a file less than a millisecond and five synchronous writes
+    to the disk, for any number of entries. Opening checks the sums and the last 1,000 entries, in
+    some hundredths of a second. All entries are checked by the calls that read all of them:
+    `history`, `export` and `to_dict`, at about 40,000 entries a second.
 
     Examples
     --------
@@ -175,7 +177,7 @@ class Budget(Payer):
     >>> of_block.remaining["epsilon"]
     Fraction(0, 1)
 
-    A budget for people, who are known to have at most 20 rows each:
+    A budget whose unit is a person with at most 20 rows:
 
     >>> flights = dp.Budget(epsilon=1, ids="tailnum", max_rows=20)
     >>> flights.spend(dp.privacy.Pure(0.01), neighbors="add-remove")  # a loss of rows
@@ -343,8 +345,9 @@ class Budget(Payer):
     def history(self) -> History:
         """The ledger entries in order: what was spent, and answers only if they were recorded.
 
-        Of a ledger in a file everything is read and checked, while opening checks its sums and its
-        last 1,000 entries. So damage further back is found here, and by `export` and `to_dict`.
+        For a ledger in a file every entry is read and checked, while opening the ledger checks only
+        its sums and its last 1,000 entries. So damage in older entries is found here, and by
+        `export` and `to_dict`.
         """
         return History(self._storage.history())
 
@@ -372,17 +375,17 @@ class Budget(Payer):
             A note for the ledger, by default that of `noted`.
         ids : str, optional
             The name of the id if the loss protects all rows of one id; by default it protects a
-            row. The empty text stands for ids without a name, such as an array: they are the ids of
-            the budget, or are named "ids" by the first spend.
+            row. The empty text stands for ids without a name, such as an array: they are taken as
+            the ids of the budget, or are named "ids" by the first spend.
         record : mapping, optional
-            All that is public of the release, in the types of JSON: what the ledger shows of it.
+            All public facts of the release, as JSON types, which the ledger shows.
 
         Raises
         ------
         BudgetError
-            If the loss is more than what remains, cannot be expressed in this budget or is of
-            another unit, or this process is a fork. The message shows spent, asked, left, and what
-            would fit, or what to pass instead. Nothing was recorded.
+            If the loss is more than what remains, cannot be converted for this budget, or is for
+            another unit; or if this process is a fork. The message shows the spent, requested and
+            remaining loss, and what would fit, or what to pass instead. Nothing was recorded.
         LedgerError
             If the file of the ledger cannot be used. Nothing may be released.
         """
@@ -436,7 +439,7 @@ class Budget(Payer):
         Parameters
         ----------
         note : str
-            Why you spend, in your words. It must not come from the data.
+            The reason for the spends, in your words. It must not come from the data.
 
         Returns
         -------
@@ -464,16 +467,16 @@ class Budget(Payer):
 
         ``parts[group](dp.median, ages, ...)`` is a release about the rows whose value in `column`
         is `group`: it passes `where` and `budget` itself. All releases in the block of the ``with``
-        together count the largest sum of a part, or under replace, where a row may leave one part
-        and enter another, the sum of the two largest. Statistics of many groups at once, and those
-        of people, have `dpfast.group_by`.
+        together cost the largest total of a part, or under replace, where a row may leave one part
+        and enter another, the sum of the two largest totals. For statistics of many groups at once,
+        or with people as the privacy unit, use `dpfast.group_by`.
 
         Parameters
         ----------
         column : array_like
             One value for each row, in the order of the rows: integers, text, bytes or dates. It
-            must be a fact about each row alone (a column of the table), and not be computed from
-            other rows. It is read once.
+            must depend on each row alone (a column of the table), and not be computed from other
+            rows. It is read once.
         groups : array_like
             Different values, which must be public and not be taken from the data. Rows with
             another value, or without one, belong to no part.
@@ -482,25 +485,25 @@ class Budget(Payer):
         ------
         mapping
             A part for each group. ``part(function, data, ...)`` runs a release that takes `where`;
-            ``part.cost(...)`` is what it would add to the ledger, and `spent` what was paid: that
-            of a part is the sum of its releases, that of all parts what the ledger was charged.
+            ``part.cost(...)`` is what it would add to the ledger; `spent` of a part is the sum of
+            its releases, and `spent` of the mapping is what the ledger was charged.
 
         Raises
         ------
         ArgumentError, ArgumentTypeError
             If an argument breaks its rule.
         BudgetError
-            If the budget is about people, who may have rows in several parts.
+            If the privacy unit of the budget is a person, who may have rows in several parts.
 
         Notes
         -----
-        Privacy: between two neighbors only the releases of the parts of the row that differs lose
-        anything (one part under add-remove, two under replace), and these compose. A release pays
-        before it runs what the block counts more with it, so a kill leaves no less in the ledger
-        than was released, and later releases may depend on earlier answers. The proof is in
-        ``dpfast/budget/parallel.py``; McSherry, SIGMOD 2009; `dpfast.privacy.parallel` is the rule
-        for losses. Threads may share a block. A fork is refused, and a block is never taken up
-        again: another one about the same column is paid for anew.
+        Privacy: between two neighbors only the releases about the parts of the differing row have a
+        loss (one part under add-remove, two under replace), and these losses add up. A release is
+        charged before it runs, by the increase of the block's total, so after a kill the ledger
+        holds no less than was released, and later releases may depend on earlier answers. The proof
+        is in ``dpfast/budget/parallel.py``; McSherry, SIGMOD 2009; `dpfast.privacy.parallel` is the
+        rule for losses. Threads may share a block. A fork is refused, and a block cannot be
+        resumed: another block about the same column is paid for again.
 
         Examples
         --------
@@ -549,15 +552,16 @@ class Budget(Payer):
 
         Privacy
         -------
-        Release nothing but what `settle` returns. Then one answer leaves for one spend, whichever
-        of several computations it came from. Each of these has its own randomness, and the choice
-        among them (which was recorded first) does not depend on the others, which nobody sees.
+        Release nothing but the return value of `settle`. Then only one answer is released for one
+        spend, even if several computations ran. Each computation has independent randomness, and
+        the choice among them (the first that was recorded) does not depend on the others, which
+        nobody sees.
 
         Parameters
         ----------
         key : str
-            What tells this spend from all others: a digest of the question and of the data's
-            version, say. It must not come from the data.
+            An identifier of this spend: for example a digest of the query and of the data's
+            version. It must not come from the data.
 
         Returns
         -------
@@ -583,7 +587,7 @@ class Budget(Payer):
 
     @property
     def last_entry(self) -> int | None:
-        """The number of the entry of the last spend of this thread or task, if it has one."""
+        """The number of the entry of the last spend of this thread or task, if there is one."""
         return self._here.entry
 
     def settle(self, answer: object) -> Any:
@@ -643,7 +647,7 @@ class Budget(Payer):
         Parameters
         ----------
         mechanisms : iterable of Mechanism
-            As ``dpfast.extend.prepare(...).mechanism`` has them.
+            Mechanisms, as in ``dpfast.extend.prepare(...).mechanism``.
 
         Returns
         -------
@@ -677,8 +681,8 @@ class Budget(Payer):
     def move(cls, path: str | os.PathLike[str]) -> Self:
         """Record that a ledger file was moved to this path, or is a restored backup.
 
-        You state that nobody spends from a copy of it, here or elsewhere, and that all that was
-        spent is in this one. No program can check that.
+        You state that nobody spends from a copy of it, here or elsewhere, and that it holds all
+        spends. No program can check this.
 
         Parameters
         ----------
@@ -692,7 +696,7 @@ class Budget(Payer):
         Raises
         ------
         LedgerError
-            If it is no ledger, or is damaged.
+            If it is not a ledger, or is damaged.
 
         Examples
         --------
@@ -712,8 +716,8 @@ class Budget(Payer):
     def record(self, answer: object) -> None:
         """Record a released answer with the last entry of this thread, or of this asyncio task.
 
-        A ledger holds no answers unless you call this, so it may be shown to people who must not
-        see them.
+        A ledger holds no answers unless you call this, so the ledger may be shown to people who
+        must not see the answers.
 
         Parameters
         ----------
@@ -771,8 +775,8 @@ class Budget(Payer):
         -------
         dict
             For ``json.dumps``. ``fractions.Fraction(text)`` reads an amount (one of more than 3000
-            digits is hexadecimal). There is no way back to a budget in memory, for both could be
-            spent; that to a ledger in a file is ``dp.Budget(path=...)``.
+            digits is hexadecimal). The dict cannot be converted back to a budget in memory, because
+            both could be spent; ``dp.Budget(path=...)`` opens a ledger in a file again.
 
         Examples
         --------
@@ -881,8 +885,8 @@ class Budget(Payer):
     ) -> Loss | dict[str, Loss]:
         """Return the loss that a call would spend from this budget, without running it.
 
-        Arguments are checked and no data are read. (The scores of a selection are arguments.)
-        Whether so much is left is not looked at.
+        Arguments are checked and no data are read. (The scores of a selection are arguments.) The
+        remaining budget is not compared.
 
         Parameters
         ----------
@@ -891,21 +895,21 @@ class Budget(Payer):
         *args, **kwargs
             Its arguments, without ``budget``.
         parts : bool, default False
-            Return what the loss is made of instead, as the call divides it. Where
-            ``bounds="auto"``, a part is for the bounds.
+            Return the parts of the loss instead, as the call divides it. With ``bounds="auto"``,
+            one part is for the bounds.
 
         Returns
         -------
         Pure, Approx or ZCDP, or a dict of them by name
-            The loss as it counts here: under the neighboring relation of the budget (of the call,
-            if the budget has none yet), and in rho if the limit is one of rho.
+            The loss as this budget counts it: under the neighboring relation of the budget (of the
+            call, if the budget has none yet), and in rho if the limit is in rho.
 
         Raises
         ------
         ArgumentError
             If an argument of the call breaks its rule, or the function spends nothing.
         BudgetError
-            If the loss has no price in this budget.
+            If the loss cannot be converted for this budget.
         """
         wanted = checks.flag("parts", parts)
         if "budget" in kwargs:

@@ -25,37 +25,37 @@ def expected_error(
 ) -> ErrorBar:
     """Return the error bar that the answer of a call would have, without running the call.
 
-    Arguments are checked, and nothing is spent or read. Each number of a vector has the error bar
-    with this confidence, by itself.
+    Arguments are checked, and nothing is spent or read. Each number of a vector has this confidence
+    separately.
 
     Parameters
     ----------
     function : callable
-        A release of this library, such as ``dp.mean``, or a method of `dpfast.group_by`. Or what it
-        runs, the `mechanism` of a `dpfast.extend.Prepared`, which takes no arguments.
+        A release of this library, such as ``dp.mean``, or a method of `dpfast.group_by`. Or the
+        `mechanism` of a `dpfast.extend.Prepared`, which takes no arguments.
     *args, **kwargs
-        Its arguments, as it is called. A budget is not spent: it says the neighboring relation.
+        The arguments of the call. A budget is not spent: only its neighboring relation is used.
     confidence : float, default 0.95
         The share of all answers, greater than 0 and less than 1.
     rows : int, optional
-        For how many rows, of those that count; by group, of each group. By default as many as there
-        are where that is public: under "replace", for rows and not people, without `where`. Where
-        the answer about so many is noise, a `dpfast.PrivacyAdvice` says so.
+        The number of rows that count; by group, of each group. By default the number of rows if it
+        is public: under "replace", for rows and not people, without `where`. If the answer for this
+        number of rows is mostly noise, a `dpfast.PrivacyAdvice` says so.
 
     Returns
     -------
     ErrorBar
-        `half_width`, in the units of the answer (of times, of their column): how far it is from the
-        statistic of the clamped rows, at most. Or `ranks`, for quantiles: how many rows lie
-        between. Neither is known where noise is secret, or how many rows there are; `note` is the
-        reason, or what the bar rests on.
-        Of several statistics by group, `half_width` and `ranks` are by name, None where there is
-        none.
+        `half_width`, in the units of the answer (for times, of their column): a bound on the
+        distance from the statistic of the clamped rows. Or `ranks`, for quantiles: a bound on the
+        number of rows between the answer and the quantile. Neither is known if the noise is secret,
+        or the number of rows is needed and private; `note` is the reason, or the assumption of the
+        error bar. For several statistics by group, `half_width` and `ranks` are dicts by name, with
+        None if there is none.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, SourceError
-        If an argument breaks its rule, or the function is no release.
+        If an argument breaks its rule, or the function is not a release.
 
     See Also
     --------
@@ -63,8 +63,8 @@ def expected_error(
 
     Notes
     -----
-    It is a function of public numbers alone. What is behind each is in the `error` of its
-    mechanism; the bar of a bound is up to some times what it needs to be.
+    It depends on public numbers alone. The `error` of each mechanism has the derivation; a bar that
+    is only a bound may be a few times too wide.
 
     Cost: that of the checks, microseconds to milliseconds.
 

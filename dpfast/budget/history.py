@@ -158,7 +158,7 @@ def fact_text(fact: Any) -> str:
     Parameters
     ----------
     fact : dict, list, str, bool, int, float or None
-        A part of what `Release.to_dict` returns, such as its parameters.
+        A part of the result of `Release.to_dict`, such as its parameters.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def fact_text(fact: Any) -> str:
     Raises
     ------
     RecursionError
-        If it holds itself.
+        If it contains itself.
 
     Examples
     --------

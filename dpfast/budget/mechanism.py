@@ -14,7 +14,7 @@ Value = TypeVar("Value", covariant=True)
 
 
 class MechanismLike(Protocol[Value]):
-    """The least interface that `dpfast.extend.release` needs; `Mechanism` explains each member."""
+    """The members that `dpfast.extend.release` needs; `Mechanism` explains each of them."""
 
     @property
     def loss(self) -> Loss:
@@ -29,7 +29,7 @@ class MechanismLike(Protocol[Value]):
         """The name in the ledger."""
 
     def reduce(self, source: Any) -> Any:
-        """Return a noise-free summary of a `source`. It sees rows and no randomness.
+        """Return a noise-free summary of a `source`. It reads rows and no randomness.
 
         Parameters
         ----------
@@ -39,18 +39,18 @@ class MechanismLike(Protocol[Value]):
         Returns
         -------
         Any
-            What `finish` takes. It leaves by no other way.
+            The argument of `finish`. The summary must not be shown to anyone.
         """
 
     def finish(self, summary: Any, generator: Generator) -> Value:
-        """Turn a `summary` into the answer with the bits of a `generator`. It sees no rows.
+        """Turn a `summary` into the answer with the bits of a `generator`. It reads no rows.
 
         Parameters
         ----------
         summary : Any
-            What `reduce` has returned.
+            The result of `reduce`.
         generator : Generator
-            Where the noise comes from.
+            The source of the noise.
 
         Returns
         -------
@@ -60,10 +60,10 @@ class MechanismLike(Protocol[Value]):
 
 
 class Mechanism(ABC, Generic[Value]):
-    """Base of mechanisms: what is charged, how it runs, and what is public about its answer.
+    """Base of mechanisms: their loss, how they run, and the public facts about their answer.
 
-    A mechanism has a `loss`, `neighbors`, a `name`, `reduce` and `finish`. All else has a default.
-    It never changes, and its constructor has checked every argument.
+    A mechanism has a `loss`, `neighbors`, a `name`, `reduce` and `finish`. All other members have a
+    default. It never changes, and its constructor has checked every argument.
 
     Attributes
     ----------
@@ -74,21 +74,21 @@ class Mechanism(ABC, Generic[Value]):
     name : str
         The name in the ledger.
     ids : str, optional
-        The name of the id whose people the loss is about, "" for ids without a name; None, the
-        default, for rows.
+        The name of the id if the privacy unit is a person, "" for ids without a name; None, the
+        default, if it is a row.
     has_public_rows : bool
-        Whether it uses all rows of a column, and how many these are is public. False by default.
+        Whether it uses all rows of a column, and their number is public. False by default.
     of_parts : bool
-        Whether its error bar is for rows of each of several parts of the data, which are private in
-        number. False by default.
+        Whether its error bar is for rows of each of several parts of the data, whose numbers of
+        rows are private. False by default.
     passes : int, optional
         How many passes over the rows it makes, 1 by default; None if that is not known beforehand.
     of_ranks : bool
-        Whether it reads order statistics, which need pivots: one more pass, unless a sample has
-        them. False by default.
+        Whether it reads order statistics, which need pivots: one more pass, unless a sample
+        provides them. False by default.
     missing : str or float, or dict of these, optional
-        What becomes of missing rows, as the argument `nan` says it; by name where it has several
-        statistics. None, the default, where there is nothing to say.
+        How missing rows are treated, in the words of the argument `nan`; by name if it has several
+        statistics. None, the default, if this does not apply.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class Mechanism(ABC, Generic[Value]):
 
     @abstractmethod
     def reduce(self, source: Any) -> Any:
-        """Return a noise-free summary of a `source`. It sees rows and no randomness.
+        """Return a noise-free summary of a `source`. It reads rows and no randomness.
 
         Parameters
         ----------
@@ -165,19 +165,19 @@ class Mechanism(ABC, Generic[Value]):
         Returns
         -------
         Any
-            What `finish` takes. It leaves by no other way.
+            The argument of `finish`. The summary must not be shown to anyone.
         """
 
     @abstractmethod
     def finish(self, summary: Any, generator: Generator) -> Value:
-        """Turn a `summary` into the answer with the bits of a `generator`. It sees no rows.
+        """Turn a `summary` into the answer with the bits of a `generator`. It reads no rows.
 
         Parameters
         ----------
         summary : Any
-            What `reduce` has returned.
+            The result of `reduce`.
         generator : Generator
-            Where the noise comes from.
+            The source of the noise.
 
         Returns
         -------
@@ -190,16 +190,16 @@ class Mechanism(ABC, Generic[Value]):
     ) -> tuple[Value, ErrorBar]:
         """Return the answer of `finish`, with its error bar.
 
-        Where public numbers do not tell the bar, noisy ones that are paid for may: the bar is a
-        function of these alone, so it is post-processing. By default public numbers do.
+        If the bar cannot be computed from public numbers, it may be computed from noisy numbers
+        that are paid for, which is post-processing. By default it is computed from public numbers.
 
         Parameters
         ----------
         summary : Any
-            What `reduce` has returned.
+            The result of `reduce`.
         generator : Generator
         rows : int or None
-            How many rows there are, where that is public.
+            The number of rows, if it is public.
         confidence : float
 
         Returns
@@ -224,9 +224,9 @@ class Mechanism(ABC, Generic[Value]):
         Parameters
         ----------
         rows : int or None
-            For how many rows, 1 at least; None if that is not known.
+            The number of rows, at least 1; None if it is unknown.
         confidence : float
-            The share of all answers that it holds for.
+            The share of answers within the bar.
 
         Returns
         -------
@@ -236,7 +236,7 @@ class Mechanism(ABC, Generic[Value]):
 
     @property
     def what(self) -> str:
-        """The words for a call in the ledger: the name, and what becomes of missing rows.
+        """The description of a call in the ledger: the name, and how missing rows are treated.
 
         Returns
         -------
@@ -247,7 +247,7 @@ class Mechanism(ABC, Generic[Value]):
 
     @property
     def algorithm(self) -> str:
-        """The name of the algorithm among those with the same answer; by default its class.
+        """The name of the algorithm behind the answer; by default the name of its class.
 
         Returns
         -------
@@ -299,7 +299,7 @@ class Mechanism(ABC, Generic[Value]):
         Returns
         -------
         dict
-            By default of `integer_noise`. Empty where noise depends on the number of rows.
+            By default those of `integer_noise`. Empty if the noise depends on the number of rows.
         """
         noise = self.integer_noise
         return {} if noise is None else {"noise": noise.distribution, "deviation": noise.deviation}

@@ -48,13 +48,13 @@ _VERSION: ContextVar[str] = ContextVar("dpfast data version", default="")
 def data_version(version: str) -> Iterator[None]:
     """Record the version of the data with all releases in the block of a ``with``.
 
-    The version is in their records. It belongs to the context (`contextvars`).
+    The version is part of their records. It belongs to the context (`contextvars`).
 
     Parameters
     ----------
     version : str
-        A public text, such as the date of an extract. It must not come from rows. The empty text
-        leaves the version as it is.
+        A public text, such as the date of an extract. The version must not come from rows. The
+        empty text leaves the version as it is.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def data_version(version: str) -> Iterator[None]:
     Raises
     ------
     ArgumentTypeError
-        If it is no text.
+        If it is not text.
 
     Examples
     --------

@@ -91,7 +91,7 @@ class Payer(ABC):
     @property
     @abstractmethod
     def last_entry(self) -> int | None:
-        """The number of the entry of the last spend of this thread or task, if it has one."""
+        """The number of the entry of the last spend of this thread or task, if there is one."""
 
     def _loss_of(self, loss: Loss) -> Loss:
         """Return the loss to spend, of all losses that a mechanism is proved to have."""
@@ -161,20 +161,21 @@ class Prepared(Generic[Value]):
     Attributes
     ----------
     mechanism : Mechanism
-        What is charged and run: its `loss`, and its error bar.
+        The mechanism that is charged and run, with its `loss` and its error bar.
     source : object
-        What the mechanism reads: data, as `read` returns them.
+        The data that the mechanism reads, as returned by `read`.
     budget : Budget, optional
-        Pays when it is run. NOT PRIVATE before that: it holds the data.
+        The budget that pays when it is run. NOT PRIVATE before that: it holds the data.
     rng : Generator, optional
     after : callable, optional
-        Turns the answer of the mechanism into what the caller gets.
+        A function from the answer of the mechanism to the return value of the call.
     question : callable, optional
-        Returns the `Question` behind the mechanism; without one its fields tell what was asked.
+        A function that returns the `Question` behind the mechanism; without one the fields of the
+        mechanism describe the question.
     confidence : float, optional
-        That of the error bar, where the caller gets a `Release`; see `release`.
+        The confidence of the error bar, if the caller gets a `Release`; see `release`.
     has_ends : bool, default False
-        Whether the answer is one between two ends, which are its error bar.
+        Whether the answer is a value between two ends, which are its error bar.
 
     Examples
     --------
@@ -229,7 +230,7 @@ class Prepared(Generic[Value]):
         return replace(cast(Any, self), after=both)
 
     def to_record(self) -> Record:
-        """Return all that is public about the release, before it is run.
+        """Return all public facts of the release, before it is run.
 
         Returns
         -------
@@ -255,7 +256,7 @@ class Prepared(Generic[Value]):
         Parameters
         ----------
         confidence : float, default 0.95
-            How often the error bar holds.
+            The confidence of the error bar.
 
         Returns
         -------
@@ -293,7 +294,7 @@ class Prepared(Generic[Value]):
         BudgetError
             When the budget has too little left; nothing has been spent.
         DataError
-            If a function of the caller's that is given rows raises an error about an argument.
+            If a function of the caller, which is given rows, raises an error about an argument.
 
         Examples
         --------
@@ -402,7 +403,7 @@ class Preparing(ABC, Generic[Value]):
         Parameters
         ----------
         *args, **kwargs
-            Those of the call.
+            The arguments of the call.
 
         Returns
         -------
@@ -417,24 +418,25 @@ _PREPARE: dict[Callable[..., Any], Callable[..., Prepared[Any]]] = {}
 def releases(prepare: Callable[Args, Prepared[Value]]) -> Callable[Args, Value]:
     """Return the public function that runs what `prepare` has prepared.
 
-    A constructor prepares the release that it needs, and sets attributes in what comes after it.
+    A constructor prepares the release that it needs, and sets attributes in its continuation.
 
     Parameters
     ----------
     prepare : callable
-        Checks its arguments, among them `budget` and `rng`, and returns a `Prepared`, as
-        `dpfast.extend.prepare` makes it. It spends nothing, reads no rows and draws nothing.
+        A function that checks its arguments, among them `budget` and `rng`, and returns a
+        `Prepared`, as `dpfast.extend.prepare` does. It spends nothing, reads no rows and draws
+        nothing.
 
     Returns
     -------
     callable
-        With the name, the arguments and the docstring of `prepare`. It returns the answer, and
-        `Budget.cost`, `expected_error` and `prepare` take it.
+        A function with the name, the arguments and the docstring of `prepare`. It returns the
+        answer, and `Budget.cost`, `expected_error` and `prepare` accept it.
 
     Raises
     ------
     AttributeError
-        If `prepare` is no function.
+        If `prepare` is not a function.
 
     Examples
     --------
@@ -467,12 +469,13 @@ def _answer(annotation: Any) -> Any:
 def prepare(function: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Prepared[Value]:
     """Check the arguments of a call, and return the release that it would run.
 
-    Nothing is spent, no rows are read and no noise is drawn; a budget says its relation.
+    Nothing is spent, no rows are read and no noise is drawn; only the neighboring relation of a
+    budget is used.
 
     Parameters
     ----------
     function : callable
-        A function or a class that releases, a method that does, a `Measurement` or a
+        A function or a class that makes a release, such a method, a `Measurement` or a
         `dpfast.mechanism`.
     *args, **kwargs
         Its arguments.
@@ -480,12 +483,12 @@ def prepare(function: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Pre
     Returns
     -------
     Prepared
-        Its ``mechanism`` has the loss and the error bar, and ``run()`` is the call.
+        Its ``mechanism`` has the loss and the error bar, and ``run()`` runs the call.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If the function releases nothing, or an argument breaks its rule.
+        If the function makes no release, or an argument breaks its rule.
 
     Examples
     --------
@@ -514,9 +517,9 @@ def prepare(function: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Pre
 def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
     """Return the neighboring relation of a call: its argument, else the relation of its budget.
 
-    A budget is passed, or is that of the block of a ``with``. Where there is none, or it has no
-    relation yet, it is "add-remove". The relation of a budget may be settled by another process at
-    any time, so a call asks once.
+    The budget is the argument, or that of the ``with`` block. Without a budget, or if it has no
+    relation yet, the relation is "add-remove". Another process may set the relation of a budget at
+    any time, so a call reads it once.
 
     Parameters
     ----------
@@ -530,11 +533,11 @@ def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If `neighbors` is no relation, or `budget` is no budget.
+        If `neighbors` is not a relation, or `budget` is not a budget.
 
     Notes
     -----
-    NOT PRIVATE by itself: it is a fact about public arguments, and nothing is spent.
+    NOT PRIVATE by itself: it depends on public arguments, and nothing is spent.
 
     Examples
     --------

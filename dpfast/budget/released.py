@@ -30,7 +30,7 @@ MANY = 100
 
 @dataclass(frozen=True, slots=True)
 class Release(Generic[Value]):
-    """An answer with its error bar, and everything public about it.
+    """An answer with its error bar, and all public facts about it.
 
     `Measurement.release`, `dpfast.session` and `Prepared.release` return one.
 
@@ -38,17 +38,17 @@ class Release(Generic[Value]):
     ----------
     value : float or ndarray, or what else the statistic answers with
     bar : ErrorBar
-        How far the value is off at most, in its units: from noisy numbers where public ones do not
-        tell it, which is post-processing. `ranks` where it is not known in units, and `note` says
-        what it rests on.
+        A bound on the error of the value, in its units; if public numbers are not enough, it is
+        computed from noisy numbers, which is post-processing. `ranks` is used if the error is not
+        known in units, and `note` states the assumptions.
     record : Record
-        What was asked and of which data, the unit, the loss and the noise.
+        The statistic and the data, the unit, the loss and the noise.
     entry : int or None
         The number of the ledger's entry; None without a budget.
     time : str
-        When it was paid for, before rows were read, in UTC (ISO 8601).
+        The time of the spend, before rows were read, in UTC (ISO 8601).
     ends : tuple or None
-        What the value lies between, where the loss paid for that: of quantiles.
+        The two ends around the value, if a part of the loss paid for them: for quantiles.
 
     Examples
     --------
@@ -79,21 +79,21 @@ class Release(Generic[Value]):
 
     @property
     def low(self) -> Any:
-        """The lower end of the error bar; None where there is none in units."""
+        """The lower end of the error bar; None if there is none in units."""
         return self._end(0, -1)
 
     @property
     def high(self) -> Any:
-        """The upper end of the error bar; None where there is none in units."""
+        """The upper end of the error bar; None if there is none in units."""
         return self._end(1, 1)
 
     @property
     def is_noise(self) -> Any:
         """Whether the answer may be noise alone: an array for several numbers, False without a bar.
 
-        A mean, a quantile or an extreme is noise where its bar is half of the bounds or more, for
-        their middle is as near; any other number where 0 is within its bar. It is computed from the
-        answer (post-processing), and costs nothing.
+        A mean, a quantile or an extreme is noise if its bar is half of the width of the bounds or
+        more, because the middle of the bounds is as accurate; any other number is noise if 0 is
+        within its bar. It is computed from the answer (post-processing), and costs nothing.
 
         Examples
         --------
@@ -133,13 +133,13 @@ class Release(Generic[Value]):
         Parameters
         ----------
         rows : int, optional
-            For how many rows; by default as many as there are, where that is public.
+            The number of rows; by default the number of rows if it is public.
         confidence : float, default 0.95
 
         Returns
         -------
         ErrorBar
-            As `dpfast.expected_error` has it.
+            As for `dpfast.expected_error`.
 
         Examples
         --------
@@ -158,8 +158,8 @@ class Release(Generic[Value]):
         Returns
         -------
         dict
-            As the schema of a release says, ``docs/schema/release.json``. Amounts of the loss are
-            exact ratios, as text.
+            As described by the schema of a release, ``docs/schema/release.json``. Amounts of the
+            loss are exact ratios, as text.
 
         Examples
         --------

@@ -129,14 +129,15 @@ class Watcher(Protocol):
 def watched(watcher: Watcher) -> Iterator[None]:
     """Show each release of a block to a watcher, which returns the answer that the program gets.
 
-    NOT PRIVATE: a watcher sees rows. It is for tests on data that are made up.
+    NOT PRIVATE: a watcher sees rows. Use it in tests on data that are made up.
 
     Parameters
     ----------
     watcher : object
         ``watcher.turn(release)`` is called after each release, with its `name`, `mechanism`,
         `source` and `answer`, and returns the answer that the program gets.
-        ``release.differences(other)`` lists what is wrong with the data of two as neighbors.
+        ``release.differences(other)`` lists how the data of two releases differ more than neighbors
+        may.
 
     Returns
     -------
@@ -145,7 +146,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
     Raises
     ------
     ArgumentTypeError
-        If it is no such object.
+        If it is not such an object.
 
     Examples
     --------

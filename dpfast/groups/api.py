@@ -42,55 +42,58 @@ def group_by(
 ) -> GroupBy:
     """Group the rows of a table, for statistics of all groups that together cost one loss.
 
-    Nothing is read and nothing is spent before a statistic is asked for.
+    Nothing is read and nothing is spent before a statistic is computed.
 
     Privacy
     -------
     Without `ids` neighbors are tables that differ in one row; with `ids`, in all rows of a person.
-    These are added or removed, or replaced (`neighbors`). A row has one group, so under add-remove
-    each group costs the whole loss and all of them together no more (parallel composition,
-    McSherry, SIGMOD 2009); a replaced row may touch two. Which group a row is of, and how many rows
-    a group has, is private under both. ``dpfast/groups/step.py`` derives the sensitivities.
+    The row, or these rows, are added or removed, or replaced (`neighbors`). A row has one group, so
+    under add-remove the loss of all groups together is that of each group (parallel composition,
+    McSherry, SIGMOD 2009); a replaced row may change two groups. The group of a row, and the number
+    of rows of a group, are private under both relations. ``dpfast/groups/step.py`` derives the
+    sensitivities.
 
     Parameters
     ----------
     data : table
-        A mapping of names to columns, a structured array, a table of pandas, Polars or Arrow, or
-        what `dpfast.scan` finds in a file, of which all columns can be named.
+        A mapping of names to columns, a structured array, a table of pandas, Polars or Arrow, or a
+        file opened by `dpfast.scan`, all of whose columns can be named.
     by : str or sequence of str
         The columns of keys: integers, text, bytes, booleans, categories, dates or times.
     keys : list, array or table, optional
-        The public keys. Every one of them has a row in the answer, in this order, also those of
-        empty groups; rows with other keys, and with null, count nowhere. For several columns a
-        table, a list of tuples with a key each, or a list of lists, one a column, of which all
-        combinations are keys. Keys must not be read off the data. Left out, keys are private: those
-        that enough people have are shown, which takes a `delta`, and they ascend. A date is the
-        whole day in a column of times without a zone. A key that the type of its column cannot hold
-        is refused; of a column without a type, like a list, nothing can be told.
+        The public keys. Every key has a row in the answer, in this order, including empty groups;
+        rows with other keys, and with null, are ignored. For several columns a table, a list of
+        tuples with a key each, or a list of lists, one a column, all combinations of which are
+        keys. Keys must not be read off the data. If left out, keys are private: keys of enough
+        people are shown, in ascending order, which needs a `delta`. A date is the whole day in a
+        column of times without a zone. A key that the type of its column cannot hold is refused;
+        for a column without a type, such as a list, this cannot be checked.
     other_key : key or tuple, optional
-        With `keys`: the last row of the answer, of that name, is about all rows with none of them,
-        null keys among them, so that each row is in one group. It is one group more for
-        `max_groups`, and a key of the type of the others, which are not it. For several columns it
-        is a tuple of such keys. Where keys are private there is none: what all groups have that
-        are not shown is a sum of its own (`dpfast.count` with `where`, say).
+        With `keys`: the name of an additional last row of the answer, for all rows with none of the
+        keys, including null keys, so that each row is in one group. It counts as one more group for
+        `max_groups`; it must have the type of the other keys, and not be one of them. For several
+        columns it is a tuple of such keys. With private keys it is not available: the rows of all
+        groups that are not shown need a separate statistic (such as `dpfast.count` with `where`).
     ids : str or array_like, optional
-        Whose row it is: the name of a column, or one id for each row. The loss is one of people
-        then. Rows without an id count nowhere.
+        The id of the person of each row: the name of a column, or one id for each row. Then the
+        privacy unit of the loss is a person. Rows without an id are ignored.
     max_groups : int or "auto", optional
-        With `ids`, in how many groups a person counts at most: needed for private keys, by default
-        all public ones. Which of more are kept is random. "auto" draws it for a quarter of the loss
+        With `ids`, the largest number of groups in which a person counts: needed for private keys,
+        by default the number of public keys. If a person has more groups, a random choice of them
+        counts. "auto" draws the bound for a quarter of the loss
         (``dpfast/measurement/unit_bounds.py``).
     max_rows : int or "auto", optional
-        With `ids`, how many rows of a person count in a group at most. Needed for all that is not
-        counted by person, or of which the total is bounded (`per_unit` of `dpfast.Sum` and
-        `dpfast.Count`). Of more, each counts in part in sums; for ranks and bins rows are chosen.
-        "auto" draws it for a quarter of the loss, or of what `max_groups` leaves, by the rows that
-        each person has in a group at most.
+        With `ids`, the largest number of rows of a person that count in a group. Needed for
+        statistics that do not count people, unless the total of a person is bounded (`per_unit` of
+        `dpfast.Sum` and `dpfast.Count`). If a person has more rows, each counts in part in sums;
+        for ranks and bins some rows are chosen. "auto" draws the bound for a quarter of the loss,
+        or of what `max_groups` leaves, from the largest number of rows that each person has in a
+        group.
     rows_limit : int, optional
-        With `max_rows` and public keys: it is public that no person has more rows in a group, nor
-        is in more groups than `max_groups`. Then a quarter of the loss, or what `weights` of `agg`
-        say of "rows lost", tells how many rows are left out of people with more than `max_rows`,
-        and the bars of counts and sums hold that bias, too.
+        With `max_rows` and public keys: a public limit of the rows of a person in a group; no
+        person may be in more groups than `max_groups`. Then a quarter of the loss, or the weight of
+        "rows lost" in `weights` of `agg`, pays for an estimate of how many rows of people with more
+        than `max_rows` are left out, and the error bars of counts and sums include that bias.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation, by default that of the budget, and "add-remove" without one.
 
@@ -102,8 +105,8 @@ def group_by(
     Raises
     ------
     ArgumentError, ArgumentTypeError, SourceError
-        For a column that is not there or holds no keys, keys that are given twice or are of another
-        type, bounds of people without `ids`.
+        For a column that does not exist or holds no keys, keys that occur twice or have another
+        type, or bounds of people without `ids`.
 
     See Also
     --------
@@ -112,7 +115,7 @@ def group_by(
     Notes
     -----
     Cost: one read of the table, and with `ids` one more for ranks and bins; some bytes a group for
-    sums, and with `ids` for each person in each, twenty bytes a row for quantiles.
+    sums, and with `ids` for each person in each group; twenty bytes a row for quantiles.
 
     Examples
     --------
@@ -181,13 +184,13 @@ def select_keys(
     Privacy
     -------
     Neighbors differ in one row, or with `ids` in all rows of one person, added or removed, or
-    replaced. The call is (`epsilon`, `delta`)-DP. For one key a person the rule is the optimal one
-    (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022). For more, people with fewer keys count
-    for more, in two rounds, of which the second leaves out the keys that the first has shown. In a
-    database, and for an epsilon of less than about .03, keys share the loss (Kairouz, Oh and
-    Viswanath, ICML 2015) or a divergence, whichever shows keys of fewer people.
-    Proofs are in ``dpfast/selection/key_selection.py``. All coins are exact. A key that nobody has
-    is never shown.
+    replaced. The call is (`epsilon`, `delta`)-DP. With one key a person the rule is optimal
+    (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022). With more keys, people with fewer keys
+    have a larger weight, in two rounds; the second round leaves out the keys that the first one has
+    shown. In a database, and for an epsilon of less than about .03, the loss (Kairouz, Oh and
+    Viswanath, ICML 2015) or a divergence is divided among keys, whichever shows keys of fewer
+    people. Proofs are in ``dpfast/selection/key_selection.py``. All coins have exact probabilities.
+    A key that nobody has is never shown.
 
     Parameters
     ----------
@@ -196,12 +199,12 @@ def select_keys(
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
-        id. Without it each row is of another person.
+        id. Without `ids` each row is another person.
     max_groups : int or "auto", optional
-        With `ids`, how many keys of a person count at most. Which of more is random. "auto" draws
-        it for a quarter of the loss.
+        With `ids`, the largest number of keys of a person that count. If a person has more keys, a
+        random choice of them counts. "auto" draws the bound for a quarter of the loss.
     epsilon, delta : float, Fraction or Decimal
-        The loss: both together.
+        The loss: both numbers together.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     where : array_like of bool, shape (n,), optional
@@ -217,8 +220,9 @@ def select_keys(
     Returns
     -------
     ndarray
-        The keys, ascending, in the type of the column; of one without a type, Python objects. Text
-        that is no UTF-8 is its bytes, which are public keys of such a column in turn.
+        The keys in ascending order, in the type of the column; Python objects for a column without
+        a type. Text that is not UTF-8 is returned as bytes, which can be used as public keys of the
+        column.
 
     Raises
     ------

@@ -56,7 +56,7 @@ class Values(Table):
 class CountDistinct(Statistic[int]):
     """The number of distinct values, as a statistic to measure; in groups, the number of people.
 
-    Of a unit with ids at most `max_rows` distinct values count; equal values count as one.
+    For a unit with ids at most `max_rows` distinct values count; equal values count as one.
 
     Parameters
     ----------
@@ -168,25 +168,27 @@ def count_distinct(
     Privacy
     -------
     Neighbors differ in one row, or with `ids` in all rows of one person, added or removed, or
-    replaced. The call satisfies the loss that it is asked for. A row changes the number by at most
-    1 under both relations, and a person of whom `max_groups` values count by at most that many
-    (``dpfast/groups/distinct.py``). The number is exact, and the noise is an exact integer for that
-    (Dwork, McSherry, Nissim and Smith, TCC 2006; discrete Gaussian: Canonne, Kamath and Steinke,
-    NeurIPS 2020).
+    replaced. The call satisfies the requested loss. A row changes the number by at most 1 under
+    both relations, and a person with at most `max_groups` counted values changes it by at most that
+    many (``dpfast/groups/distinct.py``). The number is exact, and the noise is an exact integer for
+    that sensitivity (Dwork, McSherry, Nissim and Smith, TCC 2006; discrete Gaussian: Canonne,
+    Kamath and Steinke, NeurIPS 2020).
 
     Parameters
     ----------
     data : array_like, table, or source
-        Integers, text, bytes, booleans, categories, dates or times, as `dpfast.select_keys` reads
-        them: floating-point numbers have no equality to rely on. What is null is no value. Of a
-        table the values of all columns together are one, unless one of them is null.
+        Integers, text, bytes, booleans, categories, dates or times, as in `dpfast.select_keys`;
+        floating-point numbers are refused, because their equality is unreliable. A null is not a
+        value. In a table the values of all columns of a row together are one value, unless one of
+        them is null.
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
-        id. Rows without an id count nowhere.
+        id. Rows without an id are ignored.
     max_groups : int, optional
-        With `ids`, and only then: how many distinct values of a person count at most. Which of more
-        is random, so that values that few have may be lost; no error bar knows of that.
+        With `ids`, and only then: the largest number of distinct values of a person that count. If
+        a person has more, a random choice of them counts, so values of few people may be lost;
+        error bars do not include this bias.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -211,7 +213,7 @@ def count_distinct(
     ArgumentError, ArgumentTypeError, BudgetError
         For a bad argument, or too small a budget; nothing has been spent.
     DataError
-        When there are more values than memory is for.
+        If there are more values than fit in memory.
 
     See Also
     --------
@@ -220,7 +222,7 @@ def count_distinct(
 
     Notes
     -----
-    Values are held as 128 bits each, those of long text as hashes of that size under a secret key.
+    Values are held as 128 bits each, long text as hashes of that size under a secret key.
 
     Cost: one read of the data, or two with `ids`; some 80 to 160 bytes of memory for each distinct
     value, whatever its length, and a byte a row with `ids`.

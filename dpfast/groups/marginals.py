@@ -382,7 +382,7 @@ class Marginals(Statistic[MarginalTables]):
     Parameters
     ----------
     column : str, optional
-        Left out: the attributes are columns.
+        Must be left out: the attributes are columns.
     ways : int or sequence of sequences of str, default 2
     categories : mapping of str to sequence of str, float or bool, optional
     bins : mapping of str to int or sequence of float, optional
@@ -637,34 +637,36 @@ def marginals(data: Any, **arguments: Any) -> Any:
     """Release all k-way marginals of a table as consistent counts of least total variance.
 
     The 2-way marginals of ten attributes are 45 tables of counts. They share totals and tables of
-    one attribute, so what a table says that its parts do not, its residual, gets noise of its own.
+    one attribute, so noise is added to the residual of each table, which is the part that does not
+    follow from smaller tables.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the loss that it is asked for, of all marginals together. A
-    row moves the residual of attributes with d_i categories by at most prod (d_i - 1) / d_i in
-    squared L2 norm; counts are exact, noise is discrete Gaussian on a lattice that holds these
-    moves, or rounded Gaussian for `delta`, and the parts of the loss add up to it (Canonne, Kamath
-    and Steinke, NeurIPS 2020; Xiao, He, Zhang and Kifer, NeurIPS 2023). Categories and bins must
-    not come from the data. A replaced row is covered by a bound for each residual.
+    (`n` is public). The call satisfies the requested loss, for all marginals together. A row
+    changes the residual of attributes with d_i categories by at most prod (d_i - 1) / d_i in
+    squared L2 norm; counts are exact, noise is discrete Gaussian on a lattice that contains these
+    changes, or rounded Gaussian for `delta`, and the parts of the loss add up to it (Canonne,
+    Kamath and Steinke, NeurIPS 2020; Xiao, He, Zhang and Kifer, NeurIPS 2023). Categories and bins
+    must not come from the data. For a replaced row, each residual has a bound of its own.
 
     Parameters
     ----------
     data : table, matrix, file or source
-        Of named columns, of which others than the attributes are not read; or a matrix with a
-        column for each attribute, those with categories first.
+        A table with named columns, of which only the attributes are read; or a matrix with a column
+        for each attribute, those with categories first.
     ways : int or sequence of sequences of str, default 2
-        How many attributes each marginal has, or a list of marginals: ``[("sex", "age"), "race"]``.
+        The number of attributes of each marginal, or a list of marginals: ``[("sex", "age"),
+        "race"]``.
     categories : mapping of str to sequence of str, float or bool, optional
-        The public values of each attribute that has some, as in `histogram`.
+        The public values of each attribute with categories, as in `histogram`.
     bins : mapping of str to int or sequence of float, optional
-        The bins of each attribute that has numbers, as in `histogram`.
+        The bins of each attribute of numbers, as in `histogram`.
     bounds : mapping of str to (float, float), optional
         Public limits of bins that are given by number.
     importance : mapping of tuples of str to float, optional
-        How much the variance of a cell of a marginal counts in the sum, from 1e-6 to 1e6, by
-        default 1: ``{("sex", "age"): 10}``.
+        The weight of the variance of a marginal's cells in the total, from 1e-6 to 1e6, by default
+        1: ``{("sex", "age"): 10}``.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. Noise is Gaussian, so
         `epsilon` alone is refused.
@@ -689,11 +691,11 @@ def marginals(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     MarginalTables
-        A mapping from the names of each marginal to a dict of arrays, which pandas and Polars take:
-        a column for each attribute (of bins the lower edges), ``count``, and ``error``, which the
-        error of a count does not exceed in 95 % of all answers. ``counts("sex", "age")`` has an
-        axis for each attribute. Counts are unbiased float64, so they may be negative. A row of
-        which an attribute is missing, or in no bin or category, is in no marginal at all.
+        A mapping from the names of each marginal to a dict of arrays, which pandas and Polars
+        accept: a column for each attribute (for bins the lower edges), ``count``, and ``error``,
+        the half-width of a 95 % error bar. ``counts("sex", "age")`` has an axis for each attribute.
+        Counts are unbiased float64, so they may be negative. A row with a missing attribute, or
+        with one in no bin or category, is in no marginal at all.
 
     Raises
     ------
@@ -706,8 +708,8 @@ def marginals(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: one read of the data, which adds 1 to a count for each marginal and each part of one, and
-    a sample of noise for each of these counts.
+    Cost: one read of the data, which adds 1 to a count for each marginal and each subset of its
+    attributes, and a noise sample for each of these counts.
 
     References
     ----------

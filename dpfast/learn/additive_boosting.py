@@ -65,13 +65,13 @@ class _Additive(Weighted, Binned):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
-    """Classify rows by sums of one shape a column: an explainable boosting machine.
+    """Classify rows by sums of one shape function a column: an explainable boosting machine.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
-    (`neighbors`). Everything that is learned satisfies the loss that is asked for, all rounds
-    together: each is a vector of exact integer sums with noise for its joint sensitivity, proved in
+    (`neighbors`). Everything that is learned satisfies the requested loss, all rounds together:
+    each round is a vector of exact integer sums with noise for its joint sensitivity, proved in
     `gradient_rounds`. (DP-EBM of Nori, Caruana, Bu, Shen and Kulkarni, ICML 2021, with public bins,
     joint sensitivities, and counts of bins from the round that starts it.)
 
@@ -82,7 +82,7 @@ class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
     classes : sequence of str, float or bool
         The public labels, in the same form.
     bins, bounds
-        For columns of numbers, instead of `categories` or beside them: as in `dpfast.histogram`.
+        For columns of numbers, instead of or together with `categories`: as in `dpfast.histogram`.
     epsilon, delta, rho, neighbors
         As in `KMeans`.
     max_iter : int, default 5
@@ -93,8 +93,8 @@ class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
     Attributes
     ----------
     term_scores_ : list of d float64 arrays, (bins, 1) for two classes or (bins, classes)
-        What each bin of a column adds to the score of the second of two classes, or of each class.
-        A shape is 0 on average over the rows.
+        The amount that each bin of a column adds to the score of the second of two classes, or of
+        each class. The average of a shape over the rows is 0.
     intercept_ : float64 array of shape (1,) or (classes,)
     bin_counts_ : list of d float64 arrays
         Number of rows of each bin, with noise.
@@ -112,12 +112,12 @@ class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
 
     Notes
     -----
-    Cost: a read of the data a round. Numbers outside of their bins count as the nearest one. NaN,
-    null, and values that are none of their column's add nothing to a score; a row whose label is
-    none of the classes counts nowhere.
+    Cost: one read of the data for each round. Numbers outside of their bins count as in the nearest
+    bin. NaN, null, and values outside the categories add nothing to a score; a row whose label is
+    not a class is ignored.
 
-    Noise is that of a bin, so few bins are better where there are few rows: 8 a column are right
-    for 20,000 rows at an epsilon of 1, and twice as many with a delta or more loss.
+    Every bin has noise, so use few bins for few rows: 8 a column suit 20,000 rows at an epsilon of
+    1, and twice as many suit a delta or a larger loss.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AdditiveBoostingRegressor(_Additive, Regressor):
-    """Predict numbers by sums of one shape a column: an explainable boosting machine.
+    """Predict numbers by a sum of one shape function a column: an explainable boosting machine.
 
     Privacy
     -------
@@ -170,14 +170,15 @@ class AdditiveBoostingRegressor(_Additive, Regressor):
     max_iter : int, default 5
         Number of rounds, 2 or more.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN among the targets, as in `quantile`; "drop" leaves out the whole row.
+        How NaN among the targets is treated, as in `quantile`; "drop" leaves out the whole row.
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
     term_scores_ : list of d float64 arrays of shape (bins,)
-        What each bin of a column adds to the target. A shape is 0 on average over the rows.
+        The amount that each bin of a column adds to the prediction. The average of a shape over the
+        rows is 0.
     intercept_ : float
     n_rows_ : float
         Number of rows, with noise.
@@ -193,9 +194,9 @@ class AdditiveBoostingRegressor(_Additive, Regressor):
 
     Notes
     -----
-    Cost, and what is outside of bins: as for `AdditiveBoostingClassifier`. What is left of a target
-    counts as half of the width of its bounds at most (the loss is Huber's), and predictions lie
-    within them.
+    Cost, and numbers outside of bins: as for `AdditiveBoostingClassifier`. A residual counts as at
+    most half of the width of the target's bounds (Huber loss), and predictions are within these
+    bounds.
 
     Examples
     --------

@@ -55,11 +55,11 @@ class CrossValidation:
     Attributes
     ----------
     scores : float64 array of shape (cv,)
-        As `score` of the learner makes them with a loss.
+        The scores, as returned by `score` of the learner with a loss.
     loss : Pure, Approx or ZCDP
-        What was spent.
+        The spent loss.
     part : Pure or ZCDP
-        What each fit, and each score, costs of it, for one row or one person.
+        The part of the loss of each fit, and of each score, for one row or one person.
 
     Examples
     --------
@@ -97,24 +97,24 @@ def cross_validate(
     """Return private scores of a learner on rows that it did not learn from, for one loss.
 
     Rows are divided at random into `cv` folds. For each fold a copy of the learner learns from the
-    others, and is scored on it.
+    other folds, and is scored on this fold.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row with its label, added or removed, or replaced
     (`neighbors` of the learner), and with `ids` in all rows of one person. All scores together
-    satisfy the loss that is asked for: a row is in `cv` - 1 fits and in one score, and each of
-    these has a `cv`-th part of it (`learn.cross_validation` has the proof; Dwork, McSherry, Nissim
-    and Smith, TCC 2006). Folds are secret, no value of a row has a say in them, and all rows of a
-    person are in the same one. What is learned from all folds but one is thrown away.
+    satisfy the requested loss: a row is in `cv` - 1 fits and in one score, and each of these has a
+    `cv`-th part of it (`learn.cross_validation` has the proof; Dwork, McSherry, Nissim and Smith,
+    TCC 2006). Folds are secret and do not depend on the values of rows, and all rows of a person
+    are in the same fold. The learner of each fold is discarded.
 
     Parameters
     ----------
     estimator : learner of dpfast.learn that has a score
-        It stays as it is. Its own loss does not count here.
+        The learner, which is not changed. Its own loss is not used here.
     X : array_like of shape (n, d), structured array, table, or source
     y : array_like of shape (n,), or str
-        Labels or targets, as in `fit`; clusters ignore it.
+        Labels or targets, as in `fit`; clusterings ignore it.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     cv : int, default 5
@@ -124,7 +124,8 @@ def cross_validate(
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most. In each fit and score.
+        With `ids`, and only then: how many rows of a person count at most. The weights for each fit
+        and score.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -151,7 +152,7 @@ def cross_validate(
     Cost: that of `cv` fits and scores, and a read of the data to number its rows.
 
     A fit has a `cv`-th part of the loss and `cv` - 1 of `cv` parts of the rows. So scores are lower
-    than that of a fit of all rows for the whole loss, the more so the more folds there are.
+    than that of a fit of all rows with the whole loss, and decrease with the number of folds.
     scikit-learn's `cross_validate` with a learner of dpfast pays for the fits, and its scores are
     NOT PRIVATE.
 

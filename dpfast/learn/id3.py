@@ -306,38 +306,37 @@ class ID3Classifier(Binned, ProbabilisticClassifier):
     Privacy
     -------
     Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
-    (`neighbors`). The tree, its counts included, satisfies the loss that is asked for, all rounds
-    together. (ID3 of Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the joint
-    sensitivity of a level; Friedman and Schuster, KDD 2010, for `splits` "exponential", with the
-    bounded range of scores that all move in one direction.) With ``criterion="entropy"`` and
-    "exponential" that is a statement about datasets of at most `most_rows` rows; a larger one is
-    refused, which shows that it is larger.
+    (`neighbors`). The tree, its counts included, satisfies the requested loss, all rounds together.
+    (ID3 of Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the joint sensitivity of a
+    level; Friedman and Schuster, KDD 2010, for `splits` "exponential", with the bounded range of
+    scores that all move in one direction.) With ``criterion="entropy"`` and "exponential" that is a
+    statement about datasets of at most `most_rows` rows; a larger one is refused, which shows that
+    it is larger.
 
     Parameters
     ----------
     categories : sequence of str, float or bool, or one such sequence a column
         The public values of the columns, as in `dpfast.histogram`: texts, or numbers or truth
-        values in ascending order. One list of numbers is that of every column.
+        values in ascending order. A single list of numbers applies to every column.
     classes : sequence of str, float or bool
         The public labels, in the same form.
     bins, bounds
-        For columns of numbers, instead of `categories` or beside them: as in `dpfast.histogram`.
+        For columns of numbers, instead of or together with `categories`: as in `dpfast.histogram`.
     epsilon, delta, rho, neighbors
         As in `KMeans`.
     max_depth : int, optional
-        How many attributes are asked for on the way to a leaf, at most. By default 3, or fewer if
-        there are so few rows for the loss that noise would hide those of a leaf: a thirteenth of
-        the loss is for their number.
+        The largest number of attributes that are tested on the way to a leaf. By default 3, or
+        fewer if there are so few rows for the loss that noise would hide the rows of a leaf; a
+        thirteenth of the loss then pays for the number of rows.
     criterion : {"entropy", "gini", "max"}, default "gini"
-        What a division makes small: the bits that tell the class of a row, the rows that are
-        guessed wrong by a guess that follows the classes of a node, or those that are not of its
-        commonest class.
+        What a split minimizes: the entropy of the classes, the errors of a guess that follows the
+        class frequencies of a node (Gini), or the rows outside the most frequent class.
     splits : {"exponential", "counts"}, default "exponential"
         How attributes are chosen: by the exponential mechanism, or from noisy counts of each value
         and class.
     most_rows : int, optional
-        Number of rows at most, a public number that ``criterion="entropy"`` with
-        "exponential" needs; by default, for ``neighbors="replace"``, the number of rows.
+        The largest number of rows, a public number that ``criterion="entropy"`` with "exponential"
+        needs; by default, for ``neighbors="replace"``, the number of rows.
 
     Attributes
     ----------
@@ -352,23 +351,23 @@ class ID3Classifier(Binned, ProbabilisticClassifier):
     ArgumentError, ArgumentTypeError, BudgetError
         By `fit`, as in `KMeans`.
     DataError
-        By `fit`, for more than `most_rows` rows; the spent budget is not refunded.
+        By `fit`, if there are more than `most_rows` rows; the spent budget is not refunded.
 
     Notes
     -----
-    A number or text that is none of its column's values, NaN and null too, counts as one value
-    more, which is not divided any further. A row whose label is none of the classes counts nowhere.
+    A number or text that is not a value of its column, NaN and null too, counts as one additional
+    value, which is not split any further. A row whose label is not a class is ignored.
 
     Cost: a read of the data for each level. All nodes of a level are counted in one pass, up to
-    2**25 cells of node, value and class; with "counts" a node is a leaf, too, if it seems to have
-    less rows than the noise of its cells. Rounds that a small tree does not need are for the counts
-    of the leaves. What leaves differ by is kept as far as noise does not
-    explain it (after James and Stein), and divisions are undone that it explains altogether: that
-    looks at released numbers only.
+    2**25 cells of node, value and class; with "counts" a node also becomes a leaf if it seems to
+    have fewer rows than the noise of its cells. Rounds that a small tree does not need improve the
+    counts of the leaves. Differences between leaves are shrunk by the part that noise explains
+    (after James and Stein), and splits that noise explains fully are removed; this uses released
+    numbers only.
 
-    A choice is mostly better: with counts, the loss of a level is for those of all attributes.
-    And every level more leaves less loss for each. Two or three levels are usual, more are good
-    only where there are many rows.
+    "exponential" is mostly better: with "counts", the loss of a level is shared by all attributes.
+    Every further level leaves less loss for each level. Two or three levels are usual; more levels
+    help only with many rows.
 
     Examples
     --------

@@ -307,52 +307,52 @@ class KMeans(Transformer, Scored):
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). The
-    centers, and the counts, satisfy the loss that is asked for, all rounds together. (k-means of
-    Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the joint sensitivity of a round
-    and exact composition.) No label and no inertia of the data is kept.
+    centers, and the counts, satisfy the requested loss, all rounds together. (k-means of Blum,
+    Dwork, McSherry and Nissim, PODS 2005, with noise for the joint sensitivity of a round and exact
+    composition.) Neither labels nor the inertia of the data are stored.
 
     Parameters
     ----------
     n_clusters : int, default 8
     bounds : (float, float), or a pair for each column
-        Public limits of the values, in the data's units; values outside are clipped. They must not
-        come from the data.
+        Public limits of the values, in the data's units; values outside are clipped. The bounds
+        must not come from the data.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of `fit`: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget of `fit`, else "add-remove".
     max_iter : int, optional
-        Number of rounds, each with an equal part of the loss. By default the first has a fifth of
-        it, and what it released says whether the rest is for four more, for two or for one, which
-        is best where there are few rows for the loss, the clusters and the columns. Of nine columns
-        or fewer a tenth is for the number of rows before that, and where these are few, the rest is
-        for the counts of up to 512 cells, or half of it. It must not be chosen by looking at what
-        comes out.
+        Number of rounds, each with an equal part of the loss. By default the first round has a
+        fifth of the loss, and its released answers decide whether the rest is for four more rounds,
+        for two or for one; one is best with few rows for the loss, the clusters and the columns.
+        With nine columns or fewer, a tenth of the loss first pays for the number of rows; if there
+        are few, the rest, or half of it, pays for the counts of up to 512 cells. The number must
+        not be chosen by looking at results.
     init : "cells", "spread", or array_like of shape (n_clusters, d), default "cells"
-        Where to start. "cells": the first round counts and sums the rows of up to eight public
-        cells for each cluster, and good centers for what it tells are found from released numbers
-        alone (of four rounds or more, the second does the same with two cells for each cluster).
-        "spread": public points that keep away from one another and from the bounds (a single
-        round, and more than 256 clusters, start there). An array must not come from the data.
+        The starting centers. "cells": the first round counts and sums the rows of up to eight
+        public cells for each cluster, and starting centers are computed from these released numbers
+        alone (with four rounds or more, the second round does the same with two cells for each
+        cluster). "spread": public points far from one another and from the bounds (used for a
+        single round, and for more than 256 clusters). An array must not come from the data.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN, as in `quantile`; "drop" leaves out the whole row.
+        How NaN is treated, as in `quantile`; "drop" leaves out the whole row.
     weight_bounds : (float, float), optional
-        Public limits of the weights in `fit`, not negative, which are clipped to them. They must
-        not come from the data. Noise is for a row of the largest weight (`learn.weights`), and what
-        is called a number of rows is the sum of their weights. Without weights it does nothing.
+        Public limits of the weights in `fit`, not negative; weights are clipped to them. The bounds
+        must not come from the data. Noise is calibrated to a row of the largest weight
+        (`learn.weights`), and a number of rows is then a sum of weights. Ignored without weights.
 
     Attributes
     ----------
     cluster_centers_ : float64 array of shape (n_clusters, d)
-        Within the bounds.
+        The centers, within the bounds.
     cluster_counts_ : float64 array of shape (n_clusters,)
         Number of rows of each center in the last round, with noise.
     n_iter_ : int
-        Number of rounds, beside that for the number of rows.
+        Number of rounds, without the round for the number of rows.
     n_features_in_ : int
     feature_names_in_ : array of str, if the columns have names
     loss_ : Pure, Approx or ZCDP
-        What was spent.
+        The spent loss.
 
     Raises
     ------
@@ -368,11 +368,12 @@ class KMeans(Transformer, Scored):
     Cost: a read of the data for each round, about as fast as an iteration of Lloyd's algorithm for
     as many centers as the round has cells.
 
-    A center whose noisy count is less than three standard deviations of the noise has no mean to
-    go to. It goes to the center with most rows, and the two share them in the next round; after the
-    last round it stays. If no center has so many, all go half way to the mean of all rows. Of three
-    columns or more, means are drawn to one another as far as noise makes them differ (James and
-    Stein). All that is decided between rounds depends on released numbers only.
+    A center whose noisy count is less than three standard deviations of the noise has no reliable
+    mean. It moves to the center with most rows, and the two share these rows in the next round;
+    after the last round it does not move. If no center has such a count, all centers move half way
+    to the mean of all rows. With three columns or more, means are shrunk towards one another by the
+    part of their differences that noise explains (James and Stein). All decisions between rounds
+    depend on released numbers only.
 
     Parameters can be read and set as in scikit-learn, which can clone the object and put it into a
     pipeline; a budget is therefore an argument of `fit`.
@@ -431,7 +432,8 @@ class KMeans(Transformer, Scored):
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the number of the nearest center of each row.
 
-        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+        NOT PRIVATE: a prediction is a function of its row. Do not publish predictions for secret
+        rows.
 
         Parameters
         ----------
@@ -448,7 +450,7 @@ class KMeans(Transformer, Scored):
         NotFittedError
             Before `fit`.
         ArgumentError
-            For rows of another number of columns.
+            For rows with another number of columns.
         DataError
             For NaN under ``nan="raise"``.
         """

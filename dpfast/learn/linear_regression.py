@@ -65,18 +65,18 @@ BEYOND, MATTERS = 3.0, 0.1
 class LinearRegression(Weighted, Regressor):
     """Fit least squares to noisy sums: of all products, along one direction, or the mean alone.
 
-    What is asked for depends on the noisy number of rows: products of all features where that is
-    enough for them, else a direction and the slope along it. Where noise hides that too, the
+    The requested sums depend on the noisy number of rows: products of all features if there are
+    enough rows, else a direction and the slope along it. If noise hides the direction too, the
     prediction is a noisy mean.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row with its target, added or removed, or replaced
-    (`neighbors`). All rounds together satisfy the loss that is asked for (`sulq.rounds`), and all
-    attributes are computed from their answers. Rows are put on a public grid between their bounds,
-    so all sums are exact integers. Noise in products is that of "Analyze Gauss" (Dwork, Talwar,
-    Thakurta and Zhang, STOC 2014) with half of the variance off the diagonal, which costs the same;
-    that in the sums before them is proved in `learn.normal_equations`.
+    (`neighbors`). All rounds together satisfy the requested loss (`sulq.rounds`), and all
+    attributes are computed from their answers. Rows are rounded to a public grid between their
+    bounds, so all sums are exact integers. The noise in products is that of "Analyze Gauss" (Dwork,
+    Talwar, Thakurta and Zhang, STOC 2014) with half of the variance off the diagonal, for the same
+    loss; `learn.normal_equations` proves the noise in the sums of the rounds before.
 
     Parameters
     ----------
@@ -87,14 +87,14 @@ class LinearRegression(Weighted, Regressor):
     epsilon, delta, rho, neighbors
         As in `KMeans`.
     fit_intercept : bool, default True
-        Whether there is a constant beside the features; else the prediction at 0 is 0.
+        Whether the model has an intercept; otherwise the prediction at 0 is 0.
     ridge : "noise" or float, default "noise"
-        What is added to the sum of the squares of each feature, in units of half of the width of
-        its bounds, so that the solution is stable: as much as that many rows at a bound would.
-        "noise" takes what the noise may hide, by its public deviation, and leaves out of the
-        slopes what noise explains. With a number, all products are asked for in one round.
+        A number that is added to the sum of squares of each feature, in units of half the width of
+        its bounds, so that the solution is stable: it acts like that many rows at a bound. "noise"
+        adds what the noise may hide, by its public standard deviation, and removes from the slopes
+        the part that noise explains. With a number, all products are released in one round.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN, of features and target, as in `quantile`; "drop" leaves out the row.
+        How NaN is treated, in features and target, as in `quantile`; "drop" leaves out the row.
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, as in `KMeans`.
 
@@ -103,11 +103,11 @@ class LinearRegression(Weighted, Regressor):
     coef_ : float64 array of shape (d,)
     intercept_ : float
     coef_standard_error_ : float64 array of shape (d,) or None
-        How far coefficients are likely off by noise and by the sampling of rows, to first order
-        (`learn.normal_equations`), without the bias of the ridge. None where that is not known: if
-        not all products were asked for (along a line, or the mean alone, noise chose what is
-        asked); of a `ridge` of your own without an intercept, for no number of rows is released
-        then; and with `ids` or weights, where rows are not independent, or do not count alike.
+        Standard errors of the coefficients from the noise and the sampling of rows, to first order
+        (`learn.normal_equations`), without the bias of the ridge. None if they are unknown: if not
+        all products were released (then noise chose the sums); with a numeric `ridge` and no
+        intercept, because no number of rows is released; and with `ids` or weights, because rows
+        are not independent or do not count alike.
     n_rows_ : float
         Number of rows, with noise; only if there is an intercept.
     n_features_in_, feature_names_in_, loss_
@@ -120,9 +120,9 @@ class LinearRegression(Weighted, Regressor):
 
     Notes
     -----
-    Cost: two or three reads of the data, one with a `ridge` of your own, each at about the speed of
-    ``X.T @ X``. Columns of any units count alike.
-    Where the noisy matrix has a negative eigenvalue, it counts as 0.
+    Cost: two or three reads of the data, one with a numeric `ridge`, each at about the speed of
+    ``X.T @ X``. The units of the columns do not matter. A negative eigenvalue of the noisy matrix
+    counts as 0.
 
     Parameters can be read and set as in scikit-learn; a budget is therefore an argument of `fit`.
 
@@ -179,7 +179,7 @@ class LinearRegression(Weighted, Regressor):
         Parameters
         ----------
         confidence : float, default 0.95
-            How often an interval holds the coefficient of the population, by and large.
+            The approximate share of intervals that contain the coefficient of the population.
 
         Returns
         -------
@@ -191,7 +191,7 @@ class LinearRegression(Weighted, Regressor):
         NotFittedError
             Before `fit`.
         DataError
-            If standard errors are not known.
+            If standard errors are unknown.
 
         Examples
         --------

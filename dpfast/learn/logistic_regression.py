@@ -25,8 +25,8 @@ class LogisticRegression(MixedClassifier):
     Privacy
     -------
     Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
-    (`neighbors`). Everything that is learned satisfies the loss that is asked for, all rounds
-    together: each is a vector of exact integer sums with noise for its joint sensitivity, proved in
+    (`neighbors`). Everything that is learned satisfies the requested loss, all rounds together:
+    each is a vector of exact integer sums with noise for its joint sensitivity, proved in
     `gradient_rounds` (SuLQ, Blum, Dwork, McSherry and Nissim, PODS 2005; noisy gradients of a
     convex loss are those of Song, Chaudhuri and Sarwate, GlobalSIP 2013, over all rows at once).
 
@@ -44,18 +44,18 @@ class LogisticRegression(MixedClassifier):
     max_iter : int, default 5
         Number of rounds, 2 or more.
     fit_intercept : bool, default True
-        Whether there is a constant beside the features.
+        Whether the model has an intercept.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN in columns of numbers, as in `quantile`; "drop" leaves out the whole
-        row. In a column of categories it is none of them.
+        How NaN is treated in columns of numbers, as in `quantile`; "drop" leaves out the whole row.
+        In a column of categories, NaN is no category.
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
     coef_ : float64 array of shape (1, m) for two classes, or (classes, m)
-        What a number adds to the score of a class, for each unit of it, and what each value of a
-        column of categories adds; in the order of the columns.
+        The coefficient of each column of numbers, and of each value of a column of categories, for
+        the score of a class; in the order of the columns.
     intercept_ : float64 array of shape (1,) or (classes,)
     class_count_ : float64 array of shape (classes,)
         Number of rows of each class, with noise.
@@ -71,16 +71,16 @@ class LogisticRegression(MixedClassifier):
 
     Notes
     -----
-    Cost: a read of the data a round. A row whose label is none of the classes counts nowhere; a
-    value that is none of its column's adds nothing to any score. Numbers outside of their bounds
-    are clipped, by `predict` too.
+    Cost: one read of the data for each round. A row whose label is not a class is ignored; a value
+    that is not a category of its column adds nothing to any score. Numbers outside of their bounds
+    are clipped, also by `predict`.
 
-    With K classes there is one model of all of them (multinomial), which has less noise than K
-    models of one class against the others. Noise stands in for a penalty: directions in which rows
-    differ by less than it have small weights.
+    With K classes there is one multinomial model, which has less noise than K models of one class
+    against the others. Noise acts as a penalty: directions in which rows differ by less than the
+    noise have small weights.
 
-    More rounds are good where there is much loss or many rows: five are enough for 20,000 rows at
-    an epsilon of 1.
+    More rounds help with a large loss or many rows: five are enough for 20,000 rows at an epsilon
+    of 1.
 
     Examples
     --------

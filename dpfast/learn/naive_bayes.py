@@ -59,9 +59,9 @@ class NaiveBayes(MixedClassifier):
     Privacy
     -------
     Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
-    (`neighbors`). Everything that is learned satisfies the loss that is asked for: one round of
-    noisy sums (Blum, Dwork, McSherry and Nissim, PODS 2005) for their joint sensitivity. (The sums
-    are those of Vaidya, Shafiq, Basu and Hong, WI 2013; noise is for all of a row at once.)
+    (`neighbors`). Everything that is learned satisfies the requested loss: one round of noisy sums
+    (Blum, Dwork, McSherry and Nissim, PODS 2005) for their joint sensitivity. (The sums are those
+    of Vaidya, Shafiq, Basu and Hong, WI 2013; noise is for all of a row at once.)
 
     Parameters
     ----------
@@ -75,17 +75,18 @@ class NaiveBayes(MixedClassifier):
     epsilon, delta, rho, neighbors
         As in `KMeans`.
     alpha : float, default 1
-        Number of rows that are added to each value of a column of categories, in each class.
+        A number of rows that is added to the count of each value of a column of categories, in each
+        class.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN in columns of numbers, as in `quantile`; "drop" leaves out the whole
-        row. In a column of categories it is none of them, and counts nowhere.
+        How NaN is treated in columns of numbers, as in `quantile`; "drop" leaves out the whole row.
+        In a column of categories, NaN is no category and is ignored.
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
     class_count_, class_prior_ : float64 array of shape (classes,)
-        Number of rows of each class with noise, and their fractions, none of which is below 0.
+        Number of rows of each class with noise, and their nonnegative fractions.
     theta_, var_ : float64 array of shape (classes, d)
         Means and variances in columns of numbers; NaN elsewhere.
     category_log_prob_ : list of d arrays of shape (classes, values), or None
@@ -101,10 +102,10 @@ class NaiveBayes(MixedClassifier):
 
     Notes
     -----
-    Cost: one read of the data. A row whose label is none of the classes counts nowhere.
+    Cost: one read of the data. A row whose label is not a class is ignored.
 
-    A class that seems to have fewer rows than three standard deviations of the noise is taken to be
-    spread evenly. A variance is at least the standard deviation of its noise.
+    A class that seems to have fewer rows than three standard deviations of the noise gets the
+    uniform distribution. A variance is at least the standard deviation of its noise.
 
     Examples
     --------

@@ -95,31 +95,32 @@ class PCA(_Components):
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). The
-    release satisfies the loss that is asked for, and all attributes are computed from it. Rows are
-    put on a public grid around the middle of the bounds, so all sums are exact integers. With
-    `epsilon` alone, noise is the difference of two Wishart matrices (`noise.wishart`, with its
-    proof); else that of "Analyze Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014) with half of
-    the variance off the diagonal, which costs the same, or the former where that is less.
+    release satisfies the requested loss, and all attributes are computed from it. Rows are rounded
+    to a public grid around the middle of the bounds, so all sums are exact integers. With `epsilon`
+    alone, noise is the difference of two Wishart matrices (`noise.wishart`, with its proof);
+    otherwise it is that of "Analyze Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014) with half
+    of the variance off the diagonal, for the same loss, or the Wishart noise where it is smaller.
 
     Parameters
     ----------
     n_components : int, optional
-        All by default.
+        The number of components; by default all.
     bounds : (float, float), or a pair for each column
-        Public limits of the values, in the data's units; values outside are clipped. They must not
-        come from the data. The noise of a covariance is in proportion to the squared diagonal of
-        this box.
+        Public limits of the values, in the data's units; values outside are clipped. The bounds
+        must not come from the data. The noise of a covariance is proportional to the squared
+        diagonal of the box of these bounds.
     epsilon, delta, rho, neighbors, nan, weight_bounds
         As in `KMeans`.
 
     Attributes
     ----------
     components_ : float64 array of shape (n_components, d)
-        Of length 1; the largest number of each is positive.
+        The components, each of length 1, with a positive largest entry.
     explained_variance_, explained_variance_ratio_ : float64 array of shape (n_components,)
-        Variances along them (divided by n), and these as fractions of the sum of all.
+        The variances along the components (divided by n), and their fractions of the total.
     covariance_ : float64 array of shape (d, d)
-        With noise; it may have negative eigenvalues, which count as 0 everywhere else.
+        The covariance with noise; it may have negative eigenvalues, which all other attributes take
+        as 0.
     mean_ : float64 array of shape (d,)
     n_rows_ : float
         The number of rows, with noise.
@@ -134,8 +135,8 @@ class PCA(_Components):
 
     Notes
     -----
-    Cost: one read of the data, and a product of matrices as in ``X.T @ X``. A cell is about
-    ``2**-19`` of the widest bounds.
+    Cost: one read of the data, and a product of matrices as in ``X.T @ X``. The step of the grid is
+    about ``2**-19`` of the widest bounds.
 
     Examples
     --------
@@ -177,7 +178,7 @@ class TruncatedSVD(_Components):
     ----------
     n_components : int, optional
     bounds, epsilon, delta, rho, neighbors, nan, weight_bounds
-        As in `PCA`; noise depends on how far the box reaches from 0.
+        As in `PCA`; noise depends on the largest distance of the bounds from 0.
 
     Attributes
     ----------

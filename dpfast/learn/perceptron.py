@@ -60,29 +60,29 @@ class Perceptron(Weighted, Classifier):
     Privacy
     -------
     Neighbors are datasets that differ in one row with its label, added or removed, or replaced
-    (`neighbors`); labels are -1 and 1, and a row with another counts nowhere. The hyperplane, and
-    the number of mistakes, satisfy the loss that is asked for, all rounds together, however many
-    are used. (The perceptron of Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the
+    (`neighbors`); labels are -1 and 1, and a row with any other label is ignored. The hyperplane,
+    and the number of mistakes, satisfy the requested loss, all rounds together, for any number of
+    used rounds. (The perceptron of Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the
     joint sensitivity of a round and exact composition.)
 
     Parameters
     ----------
     bounds : (float, float), or a pair for each column
-        Public limits of the values, as in `KMeans`. Either these are given, or `radius`.
+        Public limits of the values, as in `KMeans`. Give either these or `radius`.
     radius : float
-        The public length of a row as a vector. Numbers are clipped to [-radius, radius], and rows
-        that are still longer are shortened to it. Noise is then smaller by the square root of the
-        number of columns.
+        The public largest length of a row as a vector. Numbers are clipped to [-radius, radius],
+        and longer rows are shortened to this length. Noise is then smaller by the square root of
+        the number of columns.
     epsilon, delta, rho, neighbors
         As in `KMeans`.
     max_iter : int, default 10
-        Number of rounds at most, 2 or more. Each has noise as if all were used.
+        The largest number of rounds, 2 or more. Each round has the noise for this number of rounds.
     fit_intercept : bool, default True
-        Whether the hyperplane may lie anywhere, or goes through 0.
+        Whether the hyperplane has an intercept, or goes through 0.
     step : {"shrinking", "constant"}, default "shrinking"
-        Whether step t goes by 1 / t of the mean, or by all of it, as published.
+        Whether step t is 1 / t times the mean, or the full mean, as published.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN among the features, as in `quantile`; "drop" leaves out the whole row.
+        How NaN among the features is treated, as in `quantile`; "drop" leaves out the whole row.
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, as in `KMeans`.
 
@@ -94,7 +94,7 @@ class Perceptron(Weighted, Classifier):
     classes_ : int64 array
         -1 and 1.
     mistakes_ : float
-        Number of rows that it misplaces, with noise: the least of the noisy numbers of all rounds.
+        The noisy number of misclassified rows: the least of all rounds.
     n_iter_ : int
         Number of rounds that were used.
     n_features_in_, feature_names_in_, loss_
@@ -107,19 +107,20 @@ class Perceptron(Weighted, Classifier):
 
     Notes
     -----
-    A row whose label is neither -1 nor 1, NaN and null too, counts nowhere: labels 0 and 1 are to
-    be made -1 and 1 first.
+    A row whose label is neither -1 nor 1, NaN and null too, is ignored: convert labels 0 and 1 to
+    -1 and 1 first.
 
     Cost: a read of the data a round, at about the speed of ``X @ w``.
 
     Coordinates are centered (unless `fit_intercept` is False) and divided by half of their width,
-    so columns of any units count alike. A step goes by the mean of y z over the wrong rows, by
-    their noisy number. Of the vectors that were counted the one with the least number is kept. It
-    is over when that is less than three standard deviations of its noise.
+    so the units of the columns do not matter. A step is the sum of y z over the misclassified rows,
+    divided by their noisy number. Of all counted vectors, the one with the least number of mistakes
+    is kept. Training ends when that number is less than three standard deviations of its noise.
 
-    If classes can be parted with a margin g, rows being no longer than r, constant steps come to an
-    end after 32 r**2 / g**2 rounds at most, as long as noise is small beside g times the number of
-    wrong rows. Where they cannot, such steps go to and fro, and ones that shrink mostly find more.
+    If the classes are separable with a margin g, and rows are no longer than r, constant steps end
+    after at most 32 r**2 / g**2 rounds, as long as noise is small compared with g times the number
+    of misclassified rows. If they are not separable, constant steps oscillate, and decreasing steps
+    usually find a better hyperplane.
 
     Parameters can be read and set as in scikit-learn; a budget is therefore an argument of `fit`.
 
@@ -197,24 +198,25 @@ class Perceptron(Weighted, Classifier):
     def decision_function(self, X: Any) -> Floats:
         """Return the signed score of each row, above 0 on the side of class 1.
 
-        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+        NOT PRIVATE: a prediction is a function of its row. Do not publish predictions for secret
+        rows.
 
         Parameters
         ----------
         X : array_like of shape (n, d), structured array, table, or source
-            Not clipped.
+            The rows, which are not clipped.
 
         Returns
         -------
         float64 array of shape (n,)
-            In proportion to the distance.
+            Proportional to the distance from the hyperplane.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            For rows of another number of columns.
+            For rows with another number of columns.
         DataError
             For NaN.
         """

@@ -50,9 +50,9 @@ class RandomForestClassifier(MixedClassifier):
     Privacy
     -------
     Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
-    (`neighbors`). The counts satisfy the loss that is asked for, and all else is computed from them
-    and from public numbers: one round of noisy sums (Blum, Dwork, McSherry and Nissim, PODS 2005)
-    for the joint sensitivity of all leaves. (Divisions that look at no row: Jagannathan,
+    (`neighbors`). The counts satisfy the requested loss, and all else is computed from them and
+    from public numbers: one round of noisy sums (Blum, Dwork, McSherry and Nissim, PODS 2005) for
+    the joint sensitivity of all leaves. (Splits that do not depend on rows: Jagannathan,
     Pillaipakkamnatt and Wright, "A practical differentially private random decision tree
     classifier", ICDMW 2009.)
 
@@ -70,12 +70,12 @@ class RandomForestClassifier(MixedClassifier):
     n_estimators : int, optional
         Number of trees; by default 100, or 5 with `epsilon` alone.
     max_depth : int, default 5
-        Number of divisions on the way to a leaf, 20 at most.
+        Number of splits on the way to a leaf, 20 at most.
     random_state : int, default 0
-        A public number from which the divisions are drawn.
+        A public seed for the random splits.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN in columns of numbers, as in `quantile`; "drop" leaves out the whole
-        row. In a column of categories it is none of them.
+        How NaN is treated in columns of numbers, as in `quantile`; "drop" leaves out the whole row.
+        In a column of categories, NaN is no category.
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, as in `KMeans`.
 
@@ -84,7 +84,7 @@ class RandomForestClassifier(MixedClassifier):
     leaf_counts_ : float64 array of shape (trees, 2**max_depth, classes)
         Number of rows of each class at each leaf, with noise.
     leaf_proba_ : float64 array of the same shape
-        The shares of classes that are made of them; some may be below 0.
+        The fractions of the classes, computed from the counts; some may be below 0.
     classes_ : ndarray
     n_features_in_, feature_names_in_, loss_
         As in `KMeans`.
@@ -96,11 +96,11 @@ class RandomForestClassifier(MixedClassifier):
 
     Notes
     -----
-    Cost: one read of the data, and about 10 ns a row for each division on its way in each tree. A
-    row whose label is none of the classes counts nowhere.
+    Cost: one read of the data, and about 10 ns a row for each split on its path in each tree. A row
+    whose label is not a class is ignored.
 
-    It is good where there are few rows: 100 flowers at an epsilon of 1. Where there are many,
-    `AdditiveBoostingClassifier` mostly tells more rows right.
+    It suits few rows: 100 flowers at an epsilon of 1. With many rows, `AdditiveBoostingClassifier`
+    mostly classifies more rows correctly.
 
     Examples
     --------

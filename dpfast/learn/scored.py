@@ -115,11 +115,11 @@ class Scored(Estimator):
         X : array_like of shape (n, d), structured array, table, or source
             As in `fit`.
         y : array_like of shape (n,), or str
-            Labels or targets, as in `fit`; clusters ignore it.
+            Labels or targets, as in `fit`; clusterings ignore it.
         epsilon, delta, rho : float, Fraction or Decimal, optional
             The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
         ids : array_like of shape (n,), or str, optional
-            Whose row each row is, as in `fit`. The loss is one of people then.
+            Whose row each row is, as in `fit`. Then the privacy unit of the loss is a person.
         max_rows : int, optional
             With `ids`, and only then: how many rows of a person count at most, as in `fit`.
         budget : Budget, optional
@@ -242,7 +242,8 @@ class Classifier(Supervised):
     def predict(self, X: Any) -> NDArray[np.generic]:
         """Return the likeliest class of each row; the first in the order of classes if several tie.
 
-        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+        NOT PRIVATE: a prediction is a function of its row. Do not publish predictions for secret
+        rows.
 
         Parameters
         ----------
@@ -259,7 +260,7 @@ class Classifier(Supervised):
         NotFittedError
             Before `fit`.
         ArgumentError
-            For rows of another number of columns.
+            For rows with another number of columns.
         DataError
             For NaN that leads to no answer.
         """
@@ -294,7 +295,8 @@ class Regressor(Supervised):
     def predict(self, X: Any) -> Floats:
         """Return the prediction for each row.
 
-        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+        NOT PRIVATE: a prediction is a function of its row. Do not publish predictions for secret
+        rows.
 
         Parameters
         ----------
@@ -311,7 +313,7 @@ class Regressor(Supervised):
         NotFittedError
             Before `fit`.
         ArgumentError
-            For rows of another number of columns.
+            For rows with another number of columns.
         DataError
             For NaN that leads to no answer.
 
@@ -377,7 +379,8 @@ class ProbabilisticClassifier(Classifier):
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class for each row, by the learned model.
 
-        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+        NOT PRIVATE: a prediction is a function of its row. Do not publish predictions for secret
+        rows.
 
         Parameters
         ----------
@@ -394,7 +397,7 @@ class ProbabilisticClassifier(Classifier):
         NotFittedError
             Before `fit`.
         ArgumentError
-            For rows of another number of columns.
+            For rows with another number of columns.
 
         Examples
         --------

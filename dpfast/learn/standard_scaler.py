@@ -41,9 +41,9 @@ class StandardScaler(Invertible):
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). The
-    release of the number of rows, sums and squares satisfies the loss that is asked for, and all
-    attributes are computed from it: one round of noisy sums (Blum, Dwork, McSherry and Nissim, PODS
-    2005) for their joint sensitivity, proved in `standard_scaler`.
+    release of the number of rows, sums and squares satisfies the requested loss, and all attributes
+    are computed from it: one round of noisy sums (Blum, Dwork, McSherry and Nissim, PODS 2005) for
+    their joint sensitivity, proved in `standard_scaler`.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class StandardScaler(Invertible):
     epsilon, delta, rho, neighbors
         As in `KMeans`.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN, as in `quantile`; "drop" leaves out the whole row.
+        How NaN is treated, as in `quantile`; "drop" leaves out the whole row.
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, as in `KMeans`.
 
@@ -80,7 +80,7 @@ class StandardScaler(Invertible):
     most the square of half the width of the bounds.
 
     Noise grows with the number of columns (with its square root, where the loss has a delta or a
-    rho). Learners of this package need no scaling: bounds do it for them.
+    rho). Learners of this package need no scaling, because their bounds scale the columns.
 
     Examples
     --------
@@ -149,8 +149,8 @@ class StandardScaler(Invertible):
         Parameters
         ----------
         input_features : sequence of str, optional
-            Names of the columns that were learned from. Where they had names, they are only
-            compared.
+            Names of the columns that the scaler learned from. If these columns had names, the
+            argument is only compared with them.
 
         Returns
         -------
@@ -161,7 +161,7 @@ class StandardScaler(Invertible):
         NotFittedError
             Before `fit`.
         ArgumentError
-            For other columns than those that were learned from.
+            If the names differ from those of the columns that the scaler learned from.
         """
         super().get_feature_names_out(input_features)
         names = vars(self).get("feature_names_in_", input_features)

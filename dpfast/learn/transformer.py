@@ -64,12 +64,13 @@ class Transformer(Weighted):
     def transform(self, X: Any) -> Transformed:
         """Return transformed rows: distances from centers, component scores, or scaled columns.
 
-        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+        NOT PRIVATE: a prediction is a function of its row. Do not publish predictions for secret
+        rows.
 
         Parameters
         ----------
         X : array_like of shape (n, d), structured array, table, or source
-            Not clipped.
+            The rows, which are not clipped.
 
         Returns
         -------
@@ -81,7 +82,7 @@ class Transformer(Weighted):
         NotFittedError
             Before `fit`.
         ArgumentError
-            For rows of another number of columns.
+            For rows with another number of columns.
         DataError
             For NaN, whatever `nan` says.
 
@@ -173,7 +174,7 @@ class Transformer(Weighted):
         Parameters
         ----------
         input_features : sequence of str, optional
-            Names of the columns that were learned from. They are only compared.
+            Names of the columns that the scaler learned from. They are only compared.
 
         Returns
         -------
@@ -184,7 +185,7 @@ class Transformer(Weighted):
         NotFittedError
             Before `fit`.
         ArgumentError
-            For other columns than those that were learned from.
+            If the names differ from those of the columns that the scaler learned from.
 
         Examples
         --------
@@ -242,7 +243,8 @@ class Invertible(Transformer):
     def inverse_transform(self, X: Any) -> Floats:
         """Return rows from transformed numbers, the inverse of `transform`.
 
-        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+        NOT PRIVATE: a prediction is a function of its row. Do not publish predictions for secret
+        rows.
 
         Parameters
         ----------

@@ -88,24 +88,25 @@ class Groups(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """How far neighbors' sums can be apart, and how much the noise of each counts in the estimate.
+    """The largest differences between neighboring sums, and the weights of their errors.
 
     Attributes
     ----------
     sizes : tuple of int
-        By how much each sum differs, at most.
+        The largest difference of each sum.
     weights : tuple of float, optional
-        The square of what an error of a size in each makes in the estimate. All alike by default.
+        The weight of each sum's squared error in the squared error of the estimate. By default all
+        are equal.
     counts : int, default 0
-        How many of the first sums are numbers of rows, or of units.
+        The number of leading sums that are numbers of rows, or of units.
     norm : Sensitivity, optional
         The joint sensitivity of the other sums. By default they fill the box of their sizes.
     for_all_sizes : bool, default False
-        Whether the distribution is to be one for all sizes, of one sum.
+        Whether one distribution must serve every size, for a single sum.
     groups : Groups, optional
-        Where each of many groups has such sums. `norm` is that of all groups together.
+        If each of many groups has such sums. Then `norm` is that of all groups together.
     axes : tuple of Fraction, optional
-        The axes, all above 0, of an ellipsoid that no difference of the sums leaves either.
+        The positive axes of an ellipsoid that also contains all differences of the sums.
 
     Examples
     --------
@@ -134,7 +135,7 @@ class Moves:
         Parameters
         ----------
         i : int
-            Its place.
+            Its index.
 
         Returns
         -------
@@ -149,7 +150,7 @@ class Moves:
 
     @property
     def others(self) -> Moves:
-        """The moves of all sums but the numbers of rows."""
+        """The moves of all sums except the numbers of rows."""
         return Moves(self.sizes[self.counts :], self.weights[self.counts :], norm=self.norm)
 
 
@@ -202,7 +203,7 @@ class SumNoise(Protocol):
         ----------
         values : sequence of int
         generator : Generator
-            Where the noise comes from.
+            The source of the noise.
 
         Returns
         -------
@@ -216,7 +217,7 @@ class SumNoise(Protocol):
         ----------
         failure : float
         factors : mapping of int to Fraction
-            The factors of some of the integers, by their places.
+            The factors of some of the integers, by their indices.
 
         Returns
         -------
@@ -226,13 +227,13 @@ class SumNoise(Protocol):
 
 
 class NoiseCandidate(NamedTuple):
-    """A candidate of the choice of noise: its error, to compare by, and a function that makes it.
+    """A possible noise: its error, for comparison, and a function that creates it.
 
     Attributes
     ----------
     error : float
-        The root of the sum, over all sums that move, of the squares of the deviation in units of
-        the size, each times its weight.
+        The root of the sum, over all sums that move, of the squared standard deviation in units of
+        the size, times its weight.
     noise : callable
         Without arguments; returns an `IntegerNoise` or a `SumNoise`.
 

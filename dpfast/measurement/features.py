@@ -34,16 +34,16 @@ Factors = tuple[int, int, int]
 
 
 class Feature(NamedTuple):
-    """An integer that a row adds to a sum: its factors, and the least and the largest value.
+    """An integer function of a row, to be summed: its factors, and its least and largest value.
 
     Attributes
     ----------
     factors : (int, int, int)
-        Those of the sum of cells, of the number of rows, and of the sum of squared cells.
+        The factors of the sum of cells, of the number of rows, and of the sum of squared cells.
     lo, hi : int
-        The least and the largest that a row adds.
+        The least and the largest value for a row.
     missing : int, default 0
-        What a row without a number adds, which is in the range, too.
+        The value for a row without a number, which must also be in the range.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Feature(NamedTuple):
         )
 
     def of_rows(self, u: Any, most: int, weight: Any = None) -> base.Feature:
-        """Return this feature of rows in a database, of which at most `most` count of each unit.
+        """Return this feature for rows in a database, of which at most `most` count of each unit.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class Feature(NamedTuple):
             The cell of a row, missing where the row does not count.
         most : int
         weight : integer, optional
-            How often the row counts.
+            The number of times that the row counts.
 
         Returns
         -------
@@ -155,16 +155,16 @@ class Basis:
     Attributes
     ----------
     features : tuple of Feature
-        The number of rows first, if that is one of them.
+        The number of rows comes first, if it is one of them.
     squares : tuple of Fraction
-        The square of how much of an error of each sum is in the answer, for data by which bases are
-        compared.
+        The weight of each sum's squared error in that of the answer, for the data by which bases
+        are compared.
     estimate : tuple of Fraction, optional
-        What each sum counts in the answer, if that is a sum of them.
+        The factor of each sum in the answer, if the answer is a weighted sum of them.
     norm : int, optional
-        The L1 norm of the features of a row, if none is negative.
+        The L1 norm of the features of a row, if no feature is negative.
     rounding : Fraction, default 0
-        The variance of what rounding adds to an answer.
+        The variance that rounding adds to an answer.
 
     Examples
     --------
@@ -213,12 +213,13 @@ class Basis:
         sums : sequence of int
             A noisy sum for each feature.
         rows : int or None
-            How many rows there are, where that is public.
+            The number of rows, if it is public.
 
         Returns
         -------
         Moments
-            The number of rows, the sums of cells and of squared cells, in parts of a `whole`.
+            The number of rows, and the sums of cells and of squared cells, as multiples of 1 /
+            `whole`.
         """
         parts, whole = self._inverse
         first, noisy_rows, second = [row and sum(map(mul, row, sums)) for row in parts]

@@ -232,10 +232,11 @@ class OfFeatures(Statistic[Value]):
 
 @dataclass(frozen=True, kw_only=True)
 class Linear(Bounded[Answers], OfFeatures[Answers]):
-    """Base of statistics of clamped rows that are functions of noisy moments of their cells.
+    """Base of statistics of clamped rows that are functions of noisy sums.
 
-    A statistic has `forms` to be released by, its `answer`, and its error `bar`. All else follows:
-    what neighbors differ by, the noise, columns, masks, people, groups, times and the price.
+    A statistic defines `forms` (the sums that it can be computed from), its `answer`, and its error
+    `bar`. Everything else follows: sensitivities, noise, columns, masks, people, groups, times and
+    costs.
 
     Parameters
     ----------
@@ -266,7 +267,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
 
     @property
     def matches(self) -> Matches | None:
-        """The public values that rows are compared with; None for rows that are numbers."""
+        """The public values that rows are compared with; None if rows are numbers."""
         return None
 
     @property
@@ -275,18 +276,18 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
 
     @abstractmethod
     def answer(self, column: Column, basis: Basis, sums: Sequence[Any], rows: int | None) -> Any:
-        """Return the answer from noisy sums, in the arithmetic of the column.
+        """Return the answer from noisy sums, in the number type of the column.
 
-        It is one answer, or an array of those of all groups; see `groups.arrays`.
+        It is one answer, or an array of the answers of all groups; see `groups.arrays`.
 
         Parameters
         ----------
         column : Column
         basis : Basis
-            What the sums are of.
+            The features that are summed.
         sums : sequence of int
         rows : int or None
-            How many rows there are, where that is public.
+            The number of rows, if it is public.
 
         Returns
         -------
@@ -295,15 +296,15 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
 
     @abstractmethod
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
-        """Return the half-width of the error bar of the answer about a number of rows.
+        """Return the half-width of the error bar of the answer for a number of rows.
 
-        As `answer`, it is written in the arithmetic of the column.
+        As `answer`, it uses the number type of the column.
 
         Parameters
         ----------
         column : Column
         noise : Sizes
-            What noise exceeds with shares of the failure probability.
+            Bounds of the noise for shares of the failure probability.
         rows : int
         is_public : bool
             Whether the number of rows is public.
@@ -314,7 +315,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         """
 
     def row_pairs(self, rows: int) -> int:
-        """Return in how many pairs, of `rows` rows, one row is; 0 if sums are not of pairs.
+        """Return the number of pairs of rows that contain one row; 0 if sums are not over pairs.
 
         Parameters
         ----------
@@ -346,7 +347,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         return -size if lo < 0 else 0.0, size if hi > 0 else 0.0
 
     def unit_ends(self, column: Column) -> tuple[int, int] | None:
-        """Return the least and the largest total of a unit, in cells; None where none is clamped.
+        """Return the least and the largest total of a unit, in cells; None without clamping.
 
         Parameters
         ----------
@@ -367,7 +368,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
     def added(
         self, u: Any, column: Column, basis: Basis, most: int, weight: Any = None
     ) -> list[Feature]:
-        """Return the features of rows in a database, of which at most `most` count of each unit.
+        """Return the features for rows in a database, of which at most `most` count of each unit.
 
         Parameters
         ----------

@@ -9,18 +9,19 @@ from .statistic import mechanism_of
 
 
 def add_noise_family(family: NoiseFamily, *, margin: float = 1.0) -> None:
-    """Add a family of noise of yours, to be tried from now on wherever noise for sums is chosen.
+    """Add a family of noise, which is tried from now on wherever noise for sums is chosen.
 
-    That is in counts, sums, means, variances, covariances and what is made like them, of one answer
-    or of each column. It is not tried for groups and learners.
+    These are counts, sums, means, variances, covariances and statistics made of them, for one
+    answer or for each column. It is not tried for groups and learners.
 
     Parameters
     ----------
     family : callable
-        ``family(loss, size, moves)`` yields a `NoiseCandidate` for each noise that serves `Moves`,
-        or nothing; `size` is the epsilon or the rho of the loss. It is a function of these alone.
+        ``family(loss, size, moves)`` yields a `NoiseCandidate` for each noise that suits the
+        `Moves`, or nothing; `size` is the epsilon or the rho of the loss. It must depend on its
+        arguments alone.
     margin : float, default 1.0
-        It is taken where its error is below this part of the least error of all others.
+        A candidate is used if its error is below this fraction of the least error of all others.
 
     Returns
     -------
@@ -33,8 +34,8 @@ def add_noise_family(family: NoiseFamily, *, margin: float = 1.0) -> None:
 
     Notes
     -----
-    The proof is yours: noise has to satisfy the `loss` that it states, which is charged, for sums
-    that differ by the moves. What has been measured already keeps its noise.
+    You prove it: the noise must satisfy its stated `loss`, which is charged, for sums that differ
+    by the moves. Measurements that already exist keep their noise.
 
     Examples
     --------

@@ -64,7 +64,7 @@ class Layout:
     Parameters
     ----------
     columns : int, optional
-        How many columns have an answer each; by default there is one answer.
+        The number of columns, each with an answer; by default there is one answer.
     masked : bool, default False
         Whether a mask keeps some of the rows.
     rows : int, optional
@@ -92,7 +92,7 @@ class Terms:
     Parameters
     ----------
     loss : Loss
-        What may be spent.
+        The loss that may be spent.
     neighbors : {"add-remove", "replace"}
         The relation of rows.
     layout : Layout
@@ -190,7 +190,7 @@ class Statistic(ABC, Generic[Value]):
     def reads_numbers(self) -> bool:
         """Tell whether one column of numbers is read as `tables.intake.plain` reads it.
 
-        A class that has a `read` of its own says so itself.
+        A class with its own `read` decides this itself.
         """
         return False
 
@@ -201,7 +201,7 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def adds_units(self) -> bool:
-        """Tell whether the sums of a unit are bounded, and none of its rows is chosen."""
+        """Tell whether the sums of a unit are bounded, instead of choosing some of its rows."""
         return self.at_once
 
     @property
@@ -211,15 +211,15 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def sought(self) -> Sought | None:
-        """The name of an argument and its public numbers, which rows are compared with; or None.
+        """The name of an argument and its public values, which rows are compared with; or None.
 
-        The type of the column has to be able to hold these numbers.
+        The type of the column must be able to hold these values.
         """
         return None
 
     @property
     def covers_masks(self) -> bool:
-        """Tell whether the loss for a replaced row covers one that leaves or enters by a mask."""
+        """Tell whether the loss for a replaced row covers a row that enters or leaves a mask."""
         return True
 
     @property
@@ -228,7 +228,7 @@ class Statistic(ABC, Generic[Value]):
         return False
 
     def with_limit(self, bound: int) -> Self:
-        """Return the statistic with a bound on the total of a unit, in the place of "auto".
+        """Return the statistic with a number in place of "auto" as the bound on a unit's total.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class Statistic(ABC, Generic[Value]):
         return self
 
     def chosen(self, terms: Terms) -> Self:
-        """Return the statistic with the method that is chosen by public numbers alone.
+        """Return the statistic with its method chosen, by public numbers alone.
 
         Parameters
         ----------
@@ -257,21 +257,20 @@ class Statistic(ABC, Generic[Value]):
     def with_interval(self, coverage: float = CONFIDENCE) -> Statistic[Any]:
         """Return the statistic whose answer is an interval: lower end, value, upper end.
 
-        Some have an error bar in ranks, or noise of a secret scale, and units of the data are a
-        fact about the rows. Their intervals cost a part of the same loss.
-        ``statistic.with_interval().prepare(data, ...)`` takes what `prepare` takes, and its answer
-        has the shape (3,) or, of m quantiles, (3, m), and of d columns one dimension more, the
-        last.
+        Some statistics have an error bar in ranks, or noise of a secret scale, because an error in
+        units of the data depends on the rows. Their intervals use a part of the same loss.
+        ``statistic.with_interval().prepare(data, ...)`` takes the arguments of `prepare`, and its
+        answer has the shape (3,), or (3, m) for m quantiles; d columns add a last dimension.
 
         Parameters
         ----------
         coverage : float, default 0.95
-            How often the interval holds the statistic of the clamped rows, at least.
+            The least probability that the interval contains the statistic of the clamped rows.
 
         Returns
         -------
         Statistic
-            By default this one itself, where an error bar is in units, or none is known.
+            By default it returns the statistic unchanged, if its error bar is in units or unknown.
 
         Raises
         ------
@@ -315,7 +314,7 @@ class Statistic(ABC, Generic[Value]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        """Return a view of the rows of data, for which types alone are read.
+        """Return a view of the rows of data; only types are read.
 
         Parameters
         ----------
@@ -328,7 +327,7 @@ class Statistic(ABC, Generic[Value]):
         """
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
-        """Return the statistic of the numbers that a column of times is read as, if there is one.
+        """Return the statistic for the whole numbers that represent a column of times.
 
         Parameters
         ----------
@@ -340,7 +339,8 @@ class Statistic(ABC, Generic[Value]):
         Returns
         -------
         Statistic and Units, or None
-            The statistic of these numbers, and the units; None if times are no data of it.
+            The statistic of these numbers, and the units; None if the statistic is not defined for
+            times.
         """
         return self, Units(times, Clipped(0, 0, 0), answer="number")
 
@@ -359,7 +359,7 @@ class Statistic(ABC, Generic[Value]):
         return units.back(answer)
 
     def require_numbers(self) -> None:
-        """Refuse public values that are times, for a column that holds none."""
+        """Refuse public values that are times, if the column does not hold times."""
 
     def measure(
         self,
@@ -380,16 +380,16 @@ class Statistic(ABC, Generic[Value]):
         epsilon, delta, rho : float, Fraction or Decimal, optional
             The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
         unit : Unit or {"add-remove", "replace"}, default "add-remove"
-            For whom the loss holds; a relation is that of rows.
+            The privacy unit of the loss; a relation alone means rows.
         columns : int, optional
-            How many columns have an answer each; by default there is one answer.
+            The number of columns, each with an answer; by default there is one answer.
         where : bool, default False
             Whether it will be called with a mask.
         rows : int, optional
-            The public number of rows, by which a method may be chosen.
+            The public number of rows, which may decide the method.
         dtype : dtype, optional
-            The type of a column of times, as "datetime64[D]": noise is made for its unit. Or that
-            of integers, among which a quantile is looked for.
+            The type of a column of times, such as "datetime64[D]": noise is made for its unit. For
+            quantiles also the type of a column of integers.
 
         Returns
         -------
@@ -467,8 +467,8 @@ class Statistic(ABC, Generic[Value]):
             is then not part of the data. The privacy unit is a person: neighbors differ in all rows
             of one id.
         max_rows : int or "auto", optional
-            With `ids` only: the largest number of rows of a person that count. "auto" draws it for
-            a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+            With `ids` only: the largest number of rows of a person that count. "auto" draws the
+            bound for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
         weights : array_like of shape (n,), or str, optional
             The weight of each row, which must be a function of that row alone, or the name of the
             column of weights, which is then not part of the data.
@@ -528,7 +528,7 @@ class Statistic(ABC, Generic[Value]):
         ids : str or form, optional
             As `checked` returns them.
         measured : Measurement, optional
-            What was made for the offer, with a layout.
+            A measurement made before for this loss, with a layout.
 
         Returns
         -------
@@ -657,24 +657,25 @@ def public_call(
 
 
 def measures(ask: Callable[Args, Statistic[Value]]) -> Callable[Args, Value]:
-    """Return the public function that measures a statistic, which `ask` makes of its arguments.
+    """Return the public function that measures the statistic that `ask` returns.
 
     Parameters
     ----------
     ask : callable
-        Takes data, at which it does not look, and the arguments of a call, among them `epsilon`,
-        `budget` and `rng`. Returns a `Statistic` of those that are its own.
+        Takes the data, which it must not read, and the arguments of a call, among them `epsilon`,
+        `budget` and `rng`. Returns a `Statistic`, made of the arguments that describe the
+        statistic.
 
     Returns
     -------
     callable
-        It has the name, the arguments and the docstring of `ask`, and returns the answer; as a
-        function of dpfast, `Budget.cost` and `expected_error` take it.
+        It has the name, the arguments and the docstring of `ask`, and returns the private answer;
+        `Budget.cost` and `expected_error` accept it.
 
     Raises
     ------
     AttributeError
-        If `ask` is no function.
+        If `ask` is not a function.
 
     Examples
     --------
@@ -978,12 +979,12 @@ def _with_bounds(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
 class Measurement(Around[Value], Preparing[Value]):
     """A statistic with a loss and a privacy unit: its charge, noise and error bar, to call on data.
 
-    It is what `Statistic.measure` returns, never changes, and is called on data.
+    `Statistic.measure` returns it; it is immutable, and is called on data.
 
     Privacy
     -------
     A call satisfies `loss` for neighbors that differ in one `unit`, by the theorem that the public
-    function of the statistic names (of `dpfast.mean` for `dpfast.Mean`: Ghosh, Roughgarden and
+    function of the statistic states (`dpfast.mean` for `dpfast.Mean`: Ghosh, Roughgarden and
     Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS 2020).
 
     Parameters
@@ -991,15 +992,15 @@ class Measurement(Around[Value], Preparing[Value]):
     inner : Mechanism
     statistic : Statistic
     offered : Offer
-        What may be spent. What is charged is `loss`.
+        The loss that may be spent. The loss that is charged is `loss`.
     layout : Layout
     of_times : bool, default False
-        Whether `inner` is of the whole numbers that a column of times is read as.
+        Whether `inner` works on the whole numbers that represent a column of times.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError, DataError
-        When it is called: as the public function of the statistic.
+        For a call: the errors of the public function of the statistic.
 
     Examples
     --------
@@ -1052,7 +1053,7 @@ class Measurement(Around[Value], Preparing[Value]):
         Returns
         -------
         ErrorBar
-            As `dpfast.expected_error` has it, with its advice.
+            As for `dpfast.expected_error`, with its advice.
         """
         return expected_error(self.inner, rows=rows, confidence=confidence)
 
@@ -1064,10 +1065,10 @@ class Measurement(Around[Value], Preparing[Value]):
         Parameters
         ----------
         summary : Any
-            What `reduce` has returned.
+            The result of `reduce`.
         generator : Generator
         rows : int or None
-            How many rows there are, where that is public.
+            The number of rows, if it is public.
         confidence : float
 
         Returns
@@ -1079,22 +1080,23 @@ class Measurement(Around[Value], Preparing[Value]):
     def plan(self, rows: int, units: int, max_rows: Sequence[int] | None = None) -> PlanOfBounds:
         """Return the error and the rows kept for each bound on the rows of a unit, before a spend.
 
-        Noise grows with the bound, and fewer rows count below it. How many do depends on how they
-        are spread over units: the most if evenly, the fewest if one unit has all that it can.
+        Noise grows with the bound, and a smaller bound keeps fewer rows. How many rows count
+        depends on how they are spread over units: most if they are spread evenly, fewest if one
+        unit has as many as possible.
 
         Parameters
         ----------
         rows, units : int
-            How many there are, from 1 on, as far as is public: guesses are fine.
+            The number of rows, from 1 on; a guess is fine.
         max_rows : list of int, optional
             The bounds; by default powers of two.
 
         Returns
         -------
         dict of arrays
-            For each bound, under "max_rows": the error bar of 95 percent for the rows that count
-            if they are spread evenly, NaN where there is none, and how many rows count at most and
-            at least.
+            For each bound, under "max_rows": the error bar of 95 percent for the rows that count if
+            they are spread evenly, NaN if there is none, and the largest and smallest number of
+            rows that count.
 
         Raises
         ------

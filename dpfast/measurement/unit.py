@@ -72,13 +72,13 @@ class Unit:
     Parameters
     ----------
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        Whether neighboring datasets differ in a unit that is there or not, or that is replaced.
+        Whether the unit of neighboring datasets is added or removed, or replaced.
     ids : str, optional
         The name of the id, whose rows together are a unit; "" for ids without a name. By default a
         row is a unit.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a unit count at most; "auto" draws it for a
-        quarter of the loss. It is left out where a statistic bounds the total of a unit
+        With `ids`, and only then: how many rows of a unit count at most; "auto" draws the bound for
+        a quarter of the loss. Leave it out if the statistic bounds the total of a unit
         (``per_unit=``).
 
     Raises
@@ -111,19 +111,16 @@ class Unit:
 
     @property
     def of_rows(self) -> Neighbors:
-        """The neighboring relation of rows: always "add-remove" where rows have ids.
-
-        How many rows a person has is private under both relations.
-        """
+        """The neighboring relation of rows: always "add-remove" if rows have ids."""
         return self.neighbors if self.ids is None else "add-remove"
 
     def part(self, loss: Loss, at_once: bool) -> tuple[Loss, int]:
-        """Return the loss for rows that are added or removed, and for how many together that is.
+        """Return the loss for added or removed rows, and how many rows it covers together.
 
         Parameters
         ----------
         loss : Loss
-            That of a person.
+            The loss of a person.
         at_once : bool
             Whether noise can be made for all rows of a person.
 
@@ -134,7 +131,7 @@ class Unit:
         Raises
         ------
         ArgumentError
-            If a row's part of the loss is less than can be sampled.
+            If the loss for one row is too small to sample its noise.
 
         Examples
         --------
@@ -210,7 +207,7 @@ class AddsUnits(ABC):
         Returns
         -------
         Any
-            What `finish` takes.
+            The argument of `finish`.
         """
 
 

@@ -126,7 +126,7 @@ def of_gaussian(loss: Loss) -> Loss:
 def gaussian_scale(epsilon: float, delta: float) -> float:
     """Return the least standard deviation of Gaussian noise for an L2 sensitivity of 1.
 
-    NOT PRIVATE by itself: it is a number about a loss, and nothing is drawn.
+    NOT PRIVATE by itself: it is a number computed from a loss, and nothing is drawn.
 
     Parameters
     ----------
@@ -148,9 +148,9 @@ def gaussian_scale(epsilon: float, delta: float) -> float:
     Notes
     -----
     Balle and Wang, ICML 2018, up to an epsilon of 500: what satisfies a smaller epsilon satisfies a
-    larger one. Beyond, it may also be 1 / sqrt(2 rho) for the rho with epsilon = rho + 2 sqrt(rho
-    ln(1 / delta)) (Bun and Steinke, TCC 2016): sqrt(rho) = sqrt(ln(1 / delta) + epsilon) -
-    sqrt(ln(1 / delta)).
+    larger one. Above 500, the standard deviation may also be 1 / sqrt(2 rho) for the rho with
+    epsilon = rho + 2 sqrt(rho ln(1 / delta)) (Bun and Steinke, TCC 2016): sqrt(rho) = sqrt(ln(1 /
+    delta) + epsilon) - sqrt(ln(1 / delta)).
 
     Examples
     --------

@@ -117,8 +117,8 @@ def laplace(
         Shape of the result; by default that of `scale`.
     granularity : float or array_like, optional
         A power of two that depends on public parameters only and is at least ``scale * 2**-52``. By
-        default the largest power of two not above ``scale``, times 2**-30. A finer grid costs
-        time: samples that float64 cannot decide are twice as many with each halving.
+        default the largest power of two not above ``scale``, times 2**-30. A finer grid costs time:
+        the number of samples that float64 cannot decide doubles with each halving.
     rng : SecureGenerator or InsecureGenerator, optional
         By default the secure generator of this thread.
 
@@ -362,7 +362,7 @@ def polyplace(
     ----------
     shape : float
         epsilon / beta, from 1.001 to 1,000,000. The variance is finite above 2. Below about 1.5
-        more samples fall back on arbitrary precision and time grows.
+        more samples need arbitrary precision, which takes longer.
     scale : float or array_like
         Between 2**-900 and 2**900. Must be public unless `granularity` is given.
     size : int or tuple of int, optional
@@ -456,14 +456,14 @@ def staircase(
 ) -> float | Floats:
     """Draw staircase noise on a grid: the least noise for one number in pure privacy.
 
-    Let the sensitivity be D multiples of `granularity`. The k-th one has a probability proportional
-    to ``exp(-epsilon * l)``, l the least number with ``abs(k) <= core + l * D``, for the core of
-    the least variance.
+    Let the sensitivity be D multiples of `granularity`. The multiple k has a probability
+    proportional to ``exp(-epsilon * l)``, where l is the least number with ``abs(k) <= core + l *
+    D``, and the core is the one with the least variance.
 
     NOT PRIVATE by itself: a release adds it to a statistic of that sensitivity which is a multiple
-    of `granularity`, or is rounded to one first. That is epsilon-differentially private
-    (``dpfast/noise/stairs.py`` has the proof). Added to a number between the multiples it shows
-    how far from one that is.
+    of `granularity`, or has been rounded to one. That is epsilon-differentially private
+    (``dpfast/noise/stairs.py`` has the proof). If it is added to a number between two multiples,
+    the answer shows the distance of that number from a multiple.
 
     Parameters
     ----------
@@ -476,7 +476,7 @@ def staircase(
     granularity : float or array_like, optional
         A public power of two, at least 2**-52 times `sensitivity` and `sensitivity / epsilon`; the
         default is the largest power of two not above the larger of these, times 2**-30. A
-        sensitivity between its multiples counts as the next one.
+        sensitivity between two multiples counts as the larger one.
     rng : SecureGenerator or InsecureGenerator, optional
         By default the secure generator of this thread.
 

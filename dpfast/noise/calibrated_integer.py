@@ -70,13 +70,14 @@ class IntegerNoise:
     distribution : str
         "laplace", "gaussian", "rounded-gaussian" or "staircase".
     scale : Fraction
-        That of the distribution, in units of ``2**shift``. 0 means no noise, for a sensitivity of
-        0. Of a staircase it is the sensitivity over epsilon, as for Laplace noise.
+        The scale of the distribution, in units of ``2**shift``. 0 means no noise, for a sensitivity
+        of
+        0. For a staircase it is the sensitivity divided by epsilon, as for Laplace noise.
     shift : int
     loss : Loss
-        What the release of the whole vector costs.
+        The loss of the release of the whole vector.
     moves : int
-        Of so many coordinates a staircase is for changes at once.
+        The number of coordinates that may change at once, for a staircase.
 
     Examples
     --------
@@ -130,8 +131,8 @@ class IntegerNoise:
         """Return the half-width of a coordinate's noise at a failure probability.
 
         It is an upper bound. A Gaussian number differs by at most 1/2 when it is rounded. The tail
-        of a discrete Gaussian from k on is below that of a Gaussian from k - 1/2, beyond one
-        deviation, where the density is convex.
+        of a discrete Gaussian from k on is smaller than that of a Gaussian from k - 1/2 on, beyond
+        one standard deviation, where the density is convex.
 
         Parameters
         ----------
@@ -160,17 +161,17 @@ class IntegerNoise:
     ) -> float:
         """Return the half-width of a weighted sum of the noise at a failure probability.
 
-        Each of the weights counts so many `times`. It is an upper bound, a fortieth of the sum's
-        deviation longer than it needs to be: the least of `symmetric_sum` and of what holds where
-        each of the numbers does, with its part of the probability. A rounded Gaussian
-        number differs by at most 1/2 from a Gaussian one, and sums of these are Gaussian.
+        Each weight counts `times` times. It is an upper bound, up to a fortieth of the sum's
+        standard deviation too long: the smaller of `symmetric_sum` and of a union bound, in which
+        each number gets its part of the probability. A rounded Gaussian number differs by at most
+        1/2 from a Gaussian number, and sums of Gaussian numbers are Gaussian.
 
-        A discrete Gaussian number is k with at most exp(1 / (8 s^2)) times the probability that a
-        rounded one is: with u from -1/2 to 1/2, exp(-(k + u)^2 / (2 s^2)) is
-        exp(-k^2 / (2 s^2)) exp(-u^2 / (2 s^2)), no less than exp(-1 / (8 s^2)) for the second part,
-        times exp(-k u / s^2), whose mean is at least 1; and the sum of all exp(-k^2 / (2 s^2)) is
-        at least s root(2 pi). So n of them exceed a bound with at most exp(n / (8 s^2)) times the
-        probability: where that is near 1, the bound of rounded ones is taken.
+        A discrete Gaussian number is k with at most exp(1 / (8 s^2)) times the probability of a
+        rounded one: with u from -1/2 to 1/2, exp(-(k + u)^2 / (2 s^2)) is exp(-k^2 / (2 s^2)) times
+        exp(-u^2 / (2 s^2)), which is at least exp(-1 / (8 s^2)), times exp(-k u / s^2), whose mean
+        is at least 1; and the sum of all exp(-k^2 / (2 s^2)) is at least s root(2 pi). So n of them
+        exceed a bound with at most exp(n / (8 s^2)) times the probability for rounded ones: if that
+        factor is near 1, the bound for rounded numbers is used.
 
         Parameters
         ----------
@@ -178,7 +179,7 @@ class IntegerNoise:
         failure : float
             The probability, above 0 and below 1.
         times : float or array, default 1
-            How often each of the weights counts.
+            How many times each weight counts.
 
         Returns
         -------
@@ -207,9 +208,9 @@ class IntegerNoise:
     def waves(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the real characteristic function of the noise, in units of ``2**shift``.
 
-        For integers it is the sum of the characteristic function of a density, moved by each
-        multiple of 2 pi. A discrete Gaussian has the normal density here; a rounded one has that of
-        a normal number plus a uniform one of -1/2 to 1/2.
+        For integers it is the sum of the characteristic function of a density, shifted by each
+        multiple of 2 pi. For a discrete Gaussian this is the normal density; for a rounded one it
+        is that of a normal number plus a uniform one from -1/2 to 1/2.
 
         Parameters
         ----------

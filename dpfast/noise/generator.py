@@ -594,16 +594,16 @@ class Sampler:
 
 
 def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> Sampler:
-    """Return a stand-in for NumPy's `Generator`: secure bits, exact samples, a public grid.
+    """Return a replacement for NumPy's `Generator`: secure bits, exact samples, a public grid.
 
-    NOT PRIVATE by itself: it knows nothing of what its numbers are added to.
+    NOT PRIVATE by itself: privacy depends on the values that its numbers are added to.
 
     ``dp.rng.generator`` is the same function. Every real number that is drawn is the multiple of
-    `granularity` that is nearest to an ideal one (uniform numbers are rounded down). Rounding is
-    post-processing of the ideal noise, if it is the noise and the value together that are
-    rounded, as in ``rng.normal(loc=x)``, or if the values are multiples of the grid themselves.
-    ``counts + rng.normal(0, scale, n)`` of integer counts is exact below ``2**53 * granularity``,
-    which is 2**33 by default.
+    `granularity` nearest to an ideal number (uniform numbers are rounded down). Rounding is
+    post-processing of the ideal noise if the sum of noise and value is rounded, as in
+    ``rng.normal(loc=x)``, or if the values are multiples of the grid themselves. ``counts +
+    rng.normal(0, scale, n)`` of integer counts is exact below ``2**53 * granularity``, which is
+    2**33 by default.
 
     Parameters
     ----------
@@ -615,8 +615,9 @@ def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> 
     Returns
     -------
     Sampler
-        With the methods of NumPy's, and their arguments in their order, for laws that are exact
-        here. Of others, such as ``poisson``, it says which there are.
+        With the methods of NumPy's generator and their arguments in the same order, for
+        distributions that are exact here. For any other method, such as ``poisson``, the error
+        lists the methods that exist.
 
     Raises
     ------
@@ -629,8 +630,8 @@ def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> 
 
     Notes
     -----
-    Cost: 5 to 30 ns a number, and 15 ns a place of an order. Choices with `p` are slower where its
-    digits do not fit into 63 bits, and without replacement.
+    Cost: 5 to 30 ns a number, and 15 ns an entry of a permutation. Choices with `p` are slower if
+    its digits do not fit into 63 bits, and without replacement.
 
     Examples
     --------

@@ -63,21 +63,21 @@ def draw(
     `value` or `scale`.
 
     Privacy: rounding to a public grid is post-processing of an ideal, real-valued sample, so the
-    guarantee is that of the calibration of the caller.
+    guarantee is that of the caller's calibration.
 
     Parameters
     ----------
     distribution : Distribution
         Distribution of Z, from `dpfast.noise.distributions`.
     value : float
-        Need not lie on the grid. It saturates where ``value / granularity`` would overflow, and NaN
-        counts as 0.
+        It need not lie on the grid. A value saturates if ``value / granularity`` would overflow,
+        and NaN counts as 0.
     scale : float
         Finite and above 0.
     granularity : float
         A power of two between 2**-1000 and 2**1000, chosen from public parameters only.
     generator : SecureGenerator or InsecureGenerator
-        Source of the bits: one word of 64, in rare cases more.
+        Source of the bits: one 64-bit word, in rare cases more.
 
     Returns
     -------
@@ -150,9 +150,9 @@ def draw_array(
 
     Notes
     -----
-    Samples take their words from the stream in C order. Words for undecided samples follow, at the
-    latest after every 4096 of them. Of many samples every 131,072 have a stream of their own, with
-    a key from the first, and threads share them.
+    Samples use words of the stream in C order. Further words for undecided samples follow after at
+    most 4096 of them. In large arrays each 131,072 samples have their own stream, with a key from
+    the first stream, and threads share the work.
 
     Examples
     --------

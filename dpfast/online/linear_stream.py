@@ -24,13 +24,13 @@ MOST_QUERIES = 1 << 62
 
 
 class Answer(float):
-    """A private answer to a linear query, as a float with the way that it was found.
+    """A private answer to a linear query: a float that also says how it was found.
 
     Attributes
     ----------
     hard : bool
         Whether the answer comes from the data, with noise, which uses up one of the hard answers.
-        An easy answer comes from what was public already. Which of the two it is, is public.
+        An easy answer is computed from public information. Whether an answer is hard is public.
     remaining : int
         The number of hard answers left.
     spent : Pure, Approx or ZCDP

@@ -30,56 +30,57 @@ class MedianMechanism(LinearStream):
     A linear query asks for the mean over all rows of a number between 0 and 1 that depends on the
     row: for instance, the share of rows of some kind. Rows are elements of a public universe.
 
-    At first every multiset of `size` elements is a candidate for what the data are like. A query
-    is easy if the median of the candidates' answers is about right. That median is then the answer,
-    which costs nothing. Otherwise the query is hard: it is answered with noise, and the candidates
-    on the wrong side of the answer, at least half of them, are given up. So the number of hard
-    queries is about the logarithm (to base 2) of the number of candidates, however many queries
-    are asked.
+    At first every multiset of `size` elements is a candidate for the data. A query is easy if the
+    median of the candidates' answers is about right. That median is then the answer and costs
+    nothing. Otherwise the query is hard: it is answered with noise, and the candidates on the wrong
+    side of the answer, at least half of them, are removed. So the number of hard queries is at most
+    about the logarithm (to base 2) of the number of candidates, for any number of queries.
 
     Privacy
     -------
     Neighbors are datasets of the same public number of rows that differ in one row. All answers
-    together satisfy the loss that is asked for, however queries depend on earlier answers.
+    together satisfy the requested loss, for queries that may depend on earlier answers.
 
-    The sparse vector technique (Lyu, Su and Li, VLDB 2017) tells whether a query is hard, from the
-    exact distance of the data's answer to the median, and hard answers have noise of their own.
+    The sparse vector technique (Lyu, Su and Li, VLDB 2017) decides whether a query is hard, from
+    the exact distance of the data's answer to the median, and hard answers have separate noise.
     Candidates and medians are functions of queries and answers. The mechanism is that of Roth and
-    Roughgarden (STOC 2010), in a form that needs no astronomical constants: half of the candidates
-    go with each hard query. `accuracy` is kept but for a failure probability; privacy always is.
+    Roughgarden (STOC 2010), in a form without astronomical constants: each hard query removes half
+    of the candidates. `accuracy` holds except with a failure probability; privacy always holds.
 
     Parameters
     ----------
     histogram : array_like of int, shape (N,), optional
-        The number of rows that are each element of the universe.
+        The number of rows for each element of the universe.
     data : column of n rows, optional
-        Instead of the histogram: an array, a column of a table, or a source.
+        The rows, instead of the histogram: an array, a column of a table, or a source.
     universe : array_like of shape (N,), optional
         The public elements in order: distinct numbers, or distinct texts. Needed with `data`.
-        Queries that are functions are called with them (with 0 .. N - 1 by default).
+        Queries that are functions are called with these elements (by default with 0 .. N - 1).
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     queries : int
-        The most queries that will be asked.
+        The largest number of queries.
     accuracy : float
         The largest error of an answer, as a fraction of the rows.
     failure : float, default 0.05
-        The largest probability that any answer of the stream is off by more than that.
+        The largest probability that any answer of the stream has a larger error.
     size : int, optional
-        Size of the candidates, up to 255. By default the largest with at most 500,000 candidates.
+        The number of rows of a candidate, up to 255. By default the largest one with at most
+        500,000 candidates.
     candidates : int, optional
-        Take this many candidates at random instead of all. That may cost accuracy (perhaps none is
-        like the data, and the stream halts early), never privacy.
+        Take this many random candidates instead of all. This may cost accuracy (if no candidate is
+        like the data, the stream halts early), but never privacy.
     test : {"distance", "closeness"}, default "distance"
-        What makes a query hard. "distance": the median is off by more than a threshold. A hard
-        answer then gives up the half of the candidates on its wrong side. "closeness", as in the
-        paper: the candidates as a whole are not close to the data. Then all that are not near the
-        answer are given up. It needs a multiple of the loss for the same accuracy.
+        What makes a query hard. "distance": the error of the median exceeds a threshold. A hard
+        answer then removes the half of the candidates on its wrong side. "closeness", as in the
+        paper: the candidates as a whole are not close to the data. Then all candidates that are not
+        near the answer are removed. It needs a multiple of the loss for the same accuracy.
     name : str, optional
         Keep the stream in the file of the budget under this name. Opened again with the same
-        arguments, by any process, it goes on after its last answer and is not paid for again. The
-        file then holds digests of the queries, the hard queries, all answers, and, until the stream
-        is over, a secret: protect it as you protect the data (see ``docs/guide/streams.md``).
+        arguments, by any process, the stream continues after its last answer and is not paid for
+        again. The file then holds digests of the queries, the hard queries, all answers, and, until
+        the stream is over, a secret: protect it as you protect the data (see
+        ``docs/guide/streams.md``).
     budget : Budget, optional
         The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional
@@ -89,23 +90,23 @@ class MedianMechanism(LinearStream):
     Attributes
     ----------
     accuracy : float
-        As asked for.
+        The `accuracy` that was requested.
     alive : int
         The number of candidates left.
     hard, remaining : int
-        The number of hard answers in all, and of those left.
+        The total number of hard answers, and the number that is left.
     left : int
         The number of queries that may still be asked.
     past : tuple of Answer
         The answers so far, of a stream with a name.
     net_error : float or None
-        The largest distance of any data from the nearest candidate, over all queries at once; None
-        for random candidates. (For the queries of one stream it is also at most
-        ``sqrt(log(2 * queries) / (2 * size))``.)
+        The largest distance of any dataset from the nearest candidate, over all queries at once;
+        None for random candidates. (For the queries of one stream it is also at most ``sqrt(log(2 *
+        queries) / (2 * size))``.)
     test : str
         What makes a query hard.
     lasts : bool
-        Whether the stream does not halt before its last query, but for `failure`.
+        Whether the stream lasts until its last query, except with probability `failure`.
     spent : Pure, Approx or ZCDP
         The privacy loss of all answers together.
 

@@ -29,38 +29,38 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
     """Answer a stream of linear queries from a public distribution, updated after hard ones.
 
     The distribution over the universe is uniform at first. A query is easy if its mean under the
-    distribution is about right. That mean is then the answer, which costs nothing. Otherwise the
-    query is hard: it is answered with noise, and the weights of the elements on the side of the
-    answer grow. Each hard query brings the distribution nearer to the data, so there are at most
-    ``ln(N) / (2 gap**2)`` of them.
+    distribution is nearly right. That mean is then the answer and costs nothing. Otherwise the
+    query is hard: it is answered with noise, and the weights of the elements in the direction of
+    the answer grow. Each hard query brings the distribution nearer to the data, so there are at
+    most ``ln(N) / (2 gap**2)`` of them.
 
     Privacy
     -------
     Neighbors are datasets of the same public number of rows that differ in one row. All answers
-    together satisfy the loss that is asked for, however queries depend on earlier answers (Hardt
-    and Rothblum, FOCS 2010).
+    together satisfy the requested loss, for queries that may depend on earlier answers (Hardt and
+    Rothblum, FOCS 2010).
 
-    The sparse vector technique (Lyu, Su and Li, VLDB 2017) tells whether a query is hard, from the
-    exact distance of the data's answer to the guess, and hard answers have noise of their own. The
-    distribution is a function of queries and answers. `accuracy` is kept but for a failure
-    probability; privacy always is.
+    The sparse vector technique (Lyu, Su and Li, VLDB 2017) decides whether a query is hard, from
+    the exact distance of the data's answer to the guess, and hard answers have separate noise. The
+    distribution is a function of queries and answers. `accuracy` holds except with a failure
+    probability; privacy always holds.
 
     Parameters
     ----------
     histogram : array_like of int, shape (N,), optional
-        The number of rows that are each element of the universe.
+        The number of rows for each element of the universe.
     data : column of n rows, optional
-        Instead of the histogram: an array, a column of a table, or a source.
+        The rows, instead of the histogram: an array, a column of a table, or a source.
     universe : array_like of shape (N,), optional
         As for `MedianMechanism`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     queries : int
-        The most queries that will be asked.
+        The largest number of queries.
     accuracy : float
         The largest error of an answer, as a fraction of the rows.
     failure : float, default 0.05
-        The largest probability that any answer is off by more, or that the stream halts early.
+        The largest probability that any answer has a larger error, or that the stream halts early.
     name : str, optional
         As for `MedianMechanism`: keep the stream in the file of the budget.
     budget : Budget, optional
@@ -72,13 +72,15 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
     Attributes
     ----------
     gap : float
-        The least error of the distribution where it is updated, but for `failure`.
+        The least error of the distribution for which it is updated, except with probability
+        `failure`.
     hard, remaining : int
-        The number of hard answers in all, and of those left.
+        The total number of hard answers, and the number that is left.
     left : int
         The number of queries that may still be asked.
     distribution : ndarray of float64, shape (N,)
-        Public: what is known of the data. It answers any further question at no cost.
+        The public distribution that was learned from the data. It answers any further query at no
+        cost.
     accuracy, spent, past
         As for `MedianMechanism`.
 

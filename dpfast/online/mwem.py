@@ -204,11 +204,11 @@ class MWEM(HasDistribution):
     Privacy
     -------
     Neighbors are datasets of the same public number of rows that differ in one row. The result
-    satisfies the loss that is asked for (Hardt, Ligett and McSherry, NeurIPS 2012): each of the
-    `rounds` gets an equal share, half of it for the choice and half for the measurement. If all
-    queries are measured at once, nothing is chosen, and noise is for the vector of all answers: an
-    element has the values q, none below 0, so that one in place of another changes them by at most
-    the sum of their sizes, and in square by at most the sum of their squares.
+    satisfies the requested loss (Hardt, Ligett and McSherry, NeurIPS 2012): each of the `rounds`
+    gets an equal share, half of it for the choice and half for the measurement. If all queries are
+    measured at once, nothing is chosen, and noise is for the vector of all answers: an element has
+    the nonnegative values q, so replacing one element by another changes the answers by at most the
+    sum of both L1 norms, and in squared L2 norm by at most the sum of both squared norms.
 
     The choice has bounded range, so its zCDP loss is less than epsilon**2 / 8
     (`dpfast.privacy.Draws`). A budget in rho that pays for an epsilon adds up these two losses of
@@ -217,15 +217,15 @@ class MWEM(HasDistribution):
     Parameters
     ----------
     histogram : array_like of int, shape (N,), optional
-        The number of rows that are each element of the universe.
+        The number of rows for each element of the universe.
     queries : array_like of shape (k, N)
         Numbers from 0 to 1, one row for each query.
     rounds : int or "all"
-        The number of queries that are measured, or all of them at once. That is best for up to some
-        thousand queries: the distribution is nearer to the data than the noisy answers are. Where
-        there are very many, the worst are enough.
+        The number of queries that are measured, or all of them at once. All at once is best for up
+        to some thousand queries: the distribution is nearer to the data than the noisy answers are.
+        With very many queries, it is enough to measure those with the largest errors.
     data : column of n rows, optional
-        Instead of the histogram: an array, a column of a table, or a source.
+        The rows, instead of the histogram: an array, a column of a table, or a source.
     universe : array_like of shape (N,), optional
         As for `MedianMechanism`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
@@ -235,7 +235,7 @@ class MWEM(HasDistribution):
         queries are measured at once.
     average : bool, default False
         Whether the result is the average of the distributions after each round, for which the
-        theorem holds, or the last one, which is mostly nearer to the data.
+        theorem holds, or the last one, which is usually nearer to the data.
     name : str, optional
         Keep the measurements in the file of the budget under this name. Called again with the same
         arguments, by any process, the result is the same and is not paid for again.

@@ -77,9 +77,9 @@ class Total:
     Attributes
     ----------
     step : int
-        How many steps there have been, from 1 on.
+        The number of steps so far, from 1 on.
     total : float
-        The private sum of the values of all of them. It is unbiased.
+        The private sum of the values of all steps so far. It is unbiased.
     deviation : float
         The standard deviation of its error, which is public.
     remaining : int
@@ -138,39 +138,40 @@ class RunningCount(Session[int, Total]):
     """Count values that arrive step by step, and release the private total after each step.
 
     The loss is paid when the stream is opened, for all steps. The error grows with the logarithm of
-    their number; noise for each step by itself would grow with the root, and fresh noise for each
-    total with the number of steps. A stream for `rho`, or for `epsilon` with `delta`, of at most
-    16,384 steps and without a name has no tree, and about half of its error.
+    their number; with noise for each value it would grow with the square root, and with fresh noise
+    for each total in proportion to the number of steps. A stream for `rho`, or for `epsilon` with
+    `delta`, of at most 16,384 steps and without a name, uses no tree and has about half of the
+    error of a tree.
 
     Privacy
     -------
     A row adds a whole number from 0 to `sensitivity` to the value of one step. Neighbors are
     streams that differ in one row, which is added or removed, or is replaced and may then change
-    two steps. All totals together satisfy the loss that is asked for: the tree mechanism (Dwork,
-    Naor, Pitassi and Rothblum, STOC 2010; Chan, Shi and Song, ACM TISSEC 2011) with exact integer
-    noise, discrete Laplace or Gaussian, or a rounded Gaussian for `delta`, or such noise for the
+    two steps. All totals together satisfy the requested loss, by the tree mechanism (Dwork, Naor,
+    Pitassi and Rothblum, STOC 2010; Chan, Shi and Song, ACM TISSEC 2011) with exact integer noise
+    (discrete Laplace or Gaussian, or a rounded Gaussian for `delta`), or by such noise for the
     square root of the matrix of prefix sums (Henzinger, Upadhyay and Upadhyay, SODA 2023). A value
     may depend on earlier totals (``dpfast/online/running_count.py`` has the proof).
 
     Parameters
     ----------
     steps : int
-        How many steps there are at most: a public number.
+        The largest number of steps, which is public.
     sensitivity : int, default 1
-        The most that a row can add to the value of its step: 1 for a count.
+        The largest amount that a row can add to the value of its step: 1 for a count.
     fan_out : int, optional
-        How many nodes have a parent. By default what makes the mean variance of all totals least,
-        by the number of steps, the loss and the name alone, which may be no tree.
+        The number of children of a node. By default the number with the least mean variance of all
+        totals, given the number of steps, the loss and the name alone; it may also be no tree.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     name : str, optional
         Keep the stream in the file of the budget under this name. Opened again with the same
-        arguments, by any process, it goes on after its last step and is not paid for again. The
-        file then holds all totals and, until the last step, the exact sums that are still open:
-        protect it as you protect the data (see ``docs/guide/streams.md``). It always has a tree, so
-        that the file need not hold all values.
+        arguments, by any process, the stream continues after its last step and is not paid for
+        again. The file then holds all totals and, until the last step, the exact sums that are
+        still open: protect it as you protect the data (see ``docs/guide/streams.md``). A stream
+        with a name always has a tree, so that the file need not hold all values.
     budget : Budget, optional
         The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional
@@ -192,9 +193,9 @@ class RunningCount(Session[int, Total]):
 
     Notes
     -----
-    Cost: some tens of microseconds a step; memory for one integer a level. Without a tree up to a
-    millisecond, and memory for all values. A person in several
-    steps is several rows here: `dpfast.privacy.group` tells what that costs.
+    Cost: some tens of microseconds a step; memory for one integer a level. Without a tree a step
+    takes up to a millisecond, and memory grows with the number of steps. A person in several steps
+    is several rows here: `dpfast.privacy.group` computes the loss.
 
     References
     ----------
@@ -280,9 +281,9 @@ class RunningCount(Session[int, Total]):
         value : int
             The exact value on the data.
         number : int, optional
-            For a stream with a name: the number of the call, from 0 on. If it has been answered,
-            the recorded total is returned, whatever the value is now; otherwise it must be the next
-            call.
+            For a stream with a name: the number of the call, from 0 on. If this call has been
+            answered, the recorded total is returned, whatever the value is now; otherwise it must
+            be the next call.
 
         Returns
         -------

@@ -39,7 +39,7 @@ class Finding:
     Attributes
     ----------
     above : bool
-        Whether the value was found above.
+        Whether the value was found to be above.
     value : int or float, or None
         The value with fresh noise, if it was found above and numbers were paid for.
     remaining : int
@@ -72,7 +72,7 @@ class Findings(NamedTuple):
     ----------
     above : ndarray of bool
         One entry for each value, in order. It is shorter than the values if the last positive was
-        among them: the values after that are not looked at.
+        among them: the values after it are not examined.
     values : ndarray of int64 or float64, or None
         The positives with fresh noise, if numbers were paid for.
 
@@ -105,14 +105,15 @@ class SparseVector(Session[_Question, Finding | Findings]):
     Privacy
     -------
     On neighboring datasets every value differs by at most `sensitivity`. All answers together
-    satisfy the loss that is asked for (Dwork, Naor, Reingold, Rothblum and Vadhan, STOC 2009), in
-    the version of Lyu, Su and Li (VLDB 2017, algorithm 7) with its shares of the loss. For `rho`
-    and `delta` it is the better of that and of a new threshold noise for each positive, whose
-    losses add up in zCDP.
+    satisfy the requested loss (Dwork, Naor, Reingold, Rothblum and Vadhan, STOC 2009), in the
+    version of Lyu, Su and Li (VLDB 2017, algorithm 7) with its shares of the loss. For `rho` and
+    `delta` it is the better of that and of fresh threshold noise for each positive, whose losses
+    add up in zCDP.
 
     Each value and its threshold may depend on earlier answers. A threshold must not depend on the
-    data in any other way. The noise is discrete Laplace noise on integers, exactly. Numbers beside
-    positives have noise of their own (`answers`): that of the comparison is never released.
+    data in any other way. The noise is discrete Laplace noise on integers, exactly. Numbers that
+    are returned with positives have separate noise (`answers`): the noise of the comparison is
+    never released.
 
     Parameters
     ----------
@@ -128,18 +129,19 @@ class SparseVector(Session[_Question, Finding | Findings]):
         Whether all values change in the same direction between any two neighbors, as counts do when
         one row is added or removed. The comparison then needs about half the noise.
     answers : bool or number, default False
-        Whether positives come with a noisy number, for half of the loss; or the share of the loss.
+        Whether a noisy number is returned with each positive, for half of the loss; or the share of
+        the loss.
     granularity : float, optional
-        For values that are not integers: a public power of two, to whose multiples they are rounded
-        down. About 1e-4 of the sensitivity works well.
+        For values that are not integers: a public power of two; values are rounded down to its
+        multiples. About 1e-4 of the sensitivity works well.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove". `sensitivity`
         and `monotone` hold for it; for monotone values it must be given in a budget for "replace".
     name : str, optional
         Keep the stream in the file of the budget under this name. Opened again with the same
-        arguments, by any process, it goes on after its last answer and is not paid for again. The
-        file then holds all answers and, until the stream is over, its secret threshold noise:
-        protect it as you protect the data (see ``docs/guide/streams.md``).
+        arguments, by any process, the stream continues after its last answer and is not paid for
+        again. The file then holds all answers and, until the stream is over, its secret threshold
+        noise: protect it as you protect the data (see ``docs/guide/streams.md``).
     budget : Budget, optional
         The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional
@@ -164,7 +166,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
     Cost: some nanoseconds a value in `answer_many`, some ten microseconds in `answer`. A stream
     belongs to one process, whose threads may share it. It can be neither pickled nor copied.
 
-    The time that a single answer takes may tell a little of the noise, as with every release here.
+    The time of a single answer may reveal a little about the noise, as with every release here.
 
     References
     ----------
@@ -243,9 +245,9 @@ class SparseVector(Session[_Question, Finding | Findings]):
         threshold : int or float, optional
             By default that of the stream.
         number : int, optional
-            For a stream with a name: the number of the call, from 0 on. If it has been answered,
-            the recorded answer is returned, whatever the value is now; otherwise it must be the
-            next call.
+            For a stream with a name: the number of the call, from 0 on. If this call has been
+            answered, the recorded answer is returned, whatever the value is now; otherwise it must
+            be the next call.
 
         Returns
         -------
@@ -299,7 +301,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         Raises
         ------
         ArgumentError, ArgumentTypeError, DataError, StreamError
-            As for `answer`. None of the values has been compared then.
+            As for `answer`. Then no value has been compared.
 
         Examples
         --------
@@ -435,7 +437,7 @@ class AboveThreshold(SparseVector):
     -------
     As for `SparseVector` (Dwork, Naor, Reingold, Rothblum and Vadhan, STOC 2009): on neighboring
     datasets every value differs by at most `sensitivity`, and all answers together satisfy the
-    loss that is asked for.
+    requested loss.
 
     Parameters
     ----------

@@ -63,8 +63,8 @@ def compose(*losses: Loss) -> Loss:
     Parameters
     ----------
     *losses : Pure, Approx or ZCDP
-        Under one neighboring relation, which is that of the result. If one is a ZCDP, the others
-        are converted.
+        Losses under one neighboring relation, which is that of the result. If one is a ZCDP, the
+        others are converted.
 
     Returns
     -------
@@ -102,8 +102,8 @@ def parallel(
     Parameters
     ----------
     *losses : Pure, Approx or ZCDP
-        Of the release about each part, under add-remove for that part (with ``parts="position"``,
-        under replace).
+        The loss of the release about each part, under add-remove for that part (with
+        ``parts="position"``, under replace).
     neighbors : {"replace", "add-remove"}
         The relation of the result.
     parts : {"content", "position"}, default "content"
@@ -111,8 +111,8 @@ def parallel(
         position in a list of public length.
     staying : sequence of losses or None, optional
         Only under replace with parts by content: the loss of each release, under replace, if a row
-        is replaced by one of the same part. None if that changes nothing (a count of rows). By
-        default it is derived from `losses`.
+        is replaced by one of the same part. None if such a replacement changes nothing (a count of
+        rows). By default it is derived from `losses`.
 
     Returns
     -------
@@ -124,18 +124,18 @@ def parallel(
     Raises
     ------
     ArgumentError
-        If there is no loss, a ZCDP beside an Approx, or parts by position under add-remove, where
-        an added row moves all rows behind it into other parts.
+        If there is no loss, a ZCDP together with an Approx, or parts by position under add-remove,
+        where an added row moves all later rows into other parts.
 
     Notes
     -----
     Under replace, two neighbors x and x' differ in a row that is r in x and r' in x'. If r and r'
     belong to parts a and b, part a loses a row and part b gains one, each an add-remove step of one
-    release, and the two releases draw independently, so the two losses compose: e_a + e_b,
-    delta_a + delta_b, rho_a + rho_b. If a = b, the two steps are of the same release: a group of
-    two, 2 e, delta (1 + exp(e)), 4 rho, unless `staying` knows better. (A loss under replace alone
-    says nothing about a part that grows or shrinks, so it cannot stand in `losses`.)
-    McSherry, SIGMOD 2009, for the largest loss under add-remove.
+    release, and the two releases draw independently, so the two losses compose: e_a + e_b, delta_a
+    + delta_b, rho_a + rho_b. If a = b, the two steps are of the same release: a group of two, 2 e,
+    delta (1 + exp(e)), 4 rho, unless `staying` gives a smaller loss. (A loss under replace alone
+    says nothing about a part that grows or shrinks, so it is not allowed in `losses`.) McSherry,
+    SIGMOD 2009, for the largest loss under add-remove.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def group(loss: Loss, size: int) -> Loss:
     Parameters
     ----------
     loss : Pure, Approx or ZCDP
-        For one row.
+        The loss for one row.
     size : int
         At least 1.
 
@@ -212,14 +212,15 @@ def group(loss: Loss, size: int) -> Loss:
     Raises
     ------
     ArgumentError
-        If delta for the group is not below 1, since that promises nothing.
+        If delta for the group is not below 1: such a loss promises nothing.
 
     Notes
     -----
     A chain of `size` neighbors lies between two such datasets (Dwork, McSherry, Nissim and Smith,
     TCC 2006); for delta the sum of delta exp(i epsilon), i < size, along the chain; for rho Bun and
-    Steinke, TCC 2016. Of `Draws`, ranges add up along the chain, and so do sensitivities: Laplace
-    noise costs what it costs for `size` times the cells. What is known of responses is not used.
+    Steinke, TCC 2016. For `Draws`, ranges add up along the chain, and so do sensitivities: Laplace
+    noise costs as much as for `size` times the cells. For randomized responses their distribution
+    is not used.
 
     Examples
     --------
@@ -245,7 +246,7 @@ def group_within(loss: Loss, size: int) -> Loss:
     Parameters
     ----------
     loss : Pure, Approx or ZCDP
-        For groups. What is known of `Draws` is not used.
+        The loss for groups. The distribution of `Draws` is not used.
     size : int
         At least 1.
 
@@ -264,9 +265,10 @@ def group_within(loss: Loss, size: int) -> Loss:
     Notes
     -----
     See `group`. A mechanism with additive noise for a sensitivity of 1 has, for this loss, the
-    noise that sums of `size` such rows ask for: Laplace noise of scale ``size / epsilon``, Gaussian
+    noise that sums of `size` such rows need: Laplace noise of scale ``size / epsilon``, Gaussian
     noise of ``size / sqrt(2 rho)``. The same holds for the rate of an exponential mechanism, in
-    epsilon. For (epsilon, delta) a mechanism that is calibrated to such sums itself has less noise.
+    epsilon. For (epsilon, delta) a mechanism that is calibrated to such sums directly has less
+    noise.
 
     Examples
     --------
@@ -345,7 +347,7 @@ def convert(
     Returns
     -------
     Pure, Approx, ZCDP or None
-        None also if delta would be 1 or more.
+        Also None if delta would be 1 or more.
 
     Raises
     ------
@@ -376,11 +378,11 @@ def convert(
 
 
 def post_processing(loss: Loss) -> Loss:
-    """Return the loss itself: whatever is computed from an answer alone costs nothing more.
+    """Return the loss itself: computing anything from an answer alone costs nothing more.
 
     The computation may use fresh randomness and public numbers, and it may be chosen after the
     answer was seen. It must not touch the data again, nor anything that was computed from them and
-    not released. Call this function to show in an account where post-processing was used.
+    not released. Call this function in a privacy account to show where post-processing was used.
 
     Parameters
     ----------
@@ -418,7 +420,7 @@ def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
         Fixed before the first release, under one neighboring relation. The releases may depend on
         earlier answers.
     delta : float, Fraction or Decimal
-        The delta besides those of the losses. Greater than 0, less than 1.
+        A delta in addition to those of the losses. Greater than 0, less than 1.
 
     Returns
     -------
@@ -435,10 +437,10 @@ def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
     Notes
     -----
     Dwork, Rothblum and Vadhan, FOCS 2010, with the tight mean of the privacy loss, as in Kairouz,
-    Oh and Viswanath, ICML 2015. The loss of one release lies within epsilon_i of 0 and
-    has a mean of at most epsilon_i tanh(epsilon_i / 2) whatever came before, so the Azuma-Hoeffding
-    inequality bounds the sum. `optimal_composition` is better where all losses are equal; the way
-    over `Pure.to_zcdp`, `compose` and `ZCDP.to_approx` is mostly better too.
+    Oh and Viswanath, ICML 2015. The loss of one release lies within epsilon_i of 0 and has a mean
+    of at most epsilon_i tanh(epsilon_i / 2) whatever came before, so the Azuma-Hoeffding inequality
+    bounds the sum. `optimal_composition` is better if all losses are equal; converting with
+    `Pure.to_zcdp`, `compose` and `ZCDP.to_approx` is mostly better too.
 
     Examples
     --------

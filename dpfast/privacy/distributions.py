@@ -28,8 +28,8 @@ _MOST_PLACES = 1 << 25
 class LossDistribution:
     """The distribution of the privacy loss of one or several releases.
 
-    Composition is nearly exact for any mix of mechanisms. Where the distribution of the noise is
-    known, this gives the least epsilon of all ways here: less than `ZCDP.to_approx` for many
+    Composition is nearly exact for any mix of mechanisms. If the distribution of the noise is
+    known, this gives the least epsilon of all methods here: less than `ZCDP.to_approx` for many
     Gaussian releases, and as much as `optimal_composition` for equal pure ones. Make one with `of`,
     `gaussian`, `laplace`, `discrete_laplace` or `randomized_response`.
 

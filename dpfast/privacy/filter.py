@@ -17,7 +17,7 @@ class Filter:
 
     Composition theorems are about losses that are fixed beforehand. A filter also holds if the next
     loss depends on earlier answers. The limit is fixed, and a release is made only if the sum of
-    all losses, its own included, is within the limit.
+    all losses, including its loss, is within the limit.
 
     Parameters
     ----------
@@ -29,18 +29,17 @@ class Filter:
     Raises
     ------
     ArgumentTypeError
-        If `limit` is no loss.
+        If `limit` is not a loss.
 
     Notes
     -----
     Pure: Rogers, Roth, Ullman and Vadhan, NeurIPS 2016. On every path of answers the log-likelihood
-    ratio is at most the sum of the epsilons on that path, which is within the limit.
-    ZCDP: Feldman and Zrnic, NeurIPS 2021 (a filter at each order of the Renyi divergence);
-    Whitehouse, Ramdas, Rogers and Wu, ICML 2023. For each order a > 1,
-    exp((a - 1) (loss so far - a rho so far)) is a supermartingale whatever the next loss depends
-    on, so that D_a is at most a times the limit.
-    A filter with an Approx limit is the latter followed by the conversion. It takes no loss with a
-    delta. All losses are for one neighboring relation. `dpfast.Budget` is the rule of the first two
+    ratio is at most the sum of the epsilons on that path, which is within the limit. ZCDP: Feldman
+    and Zrnic, NeurIPS 2021 (a filter at each order of the Renyi divergence); Whitehouse, Ramdas,
+    Rogers and Wu, ICML 2023. For each order a > 1, exp((a - 1) (loss so far - a rho so far)) is a
+    supermartingale whatever the next loss depends on, so that D_a is at most a times the limit. A
+    filter with an Approx limit is the ZCDP filter followed by the conversion. It takes no loss with
+    a delta. All losses are for one neighboring relation. `dpfast.Budget` is a Pure or ZCDP filter
     with a ledger. A refused release is not counted, and a smaller one may follow.
 
     Several threads may share a filter. It can be neither pickled nor copied.

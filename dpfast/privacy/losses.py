@@ -82,19 +82,19 @@ def _float_up(amount: Fraction) -> float:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Pure(_Amounts):
-    """Pure differential privacy: no event is more than exp(epsilon) times likelier on a neighbor.
+    """Pure differential privacy: no event is more than exp(epsilon) times as likely on a neighbor.
 
     ``float(loss)`` is the least float that is not below epsilon.
 
     Parameters
     ----------
     epsilon : int, float, Decimal or Fraction
-        Greater than 0. A float means the decimal that it prints as.
+        Greater than 0. A float means the decimal number that it is printed as.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If `epsilon` is no number, or not above 0.
+        If `epsilon` is not a number, or not above 0.
 
     Examples
     --------
@@ -183,20 +183,20 @@ class Draws(Pure):
         a draw is (ln x - 1 + 1 / x)-zCDP, x = (exp(e) - 1) / e, which is at most ``e**2 / 8``
         (Cesar and Rogers, ALT 2021).
     cells : int, optional
-        Each draw is Laplace noise on a number of its own. 0: continuous noise, rounded to a grid or
+        Each draw is Laplace noise on a separate number. 0: continuous noise, rounded to a grid or
         not. Otherwise the noise is on integers, with probabilities proportional to ``exp(-h |z|)``,
-        h = e / cells, and the number has the sensitivity `cells`. Such a draw is
-        (e - (1 - exp(-e)) h / sinh(h))-zCDP, and (e - 1 + exp(-e))-zCDP for continuous noise
-        (Harrison and Manurangsi, FORC 2026).
+        h = e / cells, and the number has the sensitivity `cells`. Such a draw is (e - (1 - exp(-e))
+        h / sinh(h))-zCDP, and (e - 1 + exp(-e))-zCDP for continuous noise (Harrison and Manurangsi,
+        FORC 2026).
     categories : int, optional
-        Each draw is one of this many answers, as in `dpfast.response.kary`. For up to
-        ``2 + 2 exp(e / 2)`` of them it is e (exp(e) - 1) / (exp(e) - 1 + categories)-zCDP; for more
-        the supremum is found by a search.
+        Each draw is one of this many possible answers, as in `dpfast.response.kary`. For up to ``2
+        + 2 exp(e / 2)`` of them it is e (exp(e) - 1) / (exp(e) - 1 + categories)-zCDP; for more the
+        supremum is found by a search.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If an argument is no number or out of its range, or two of the last three are given.
+        If an argument is not a number or is out of its range, or two of the last three are given.
 
     Examples
     --------
@@ -241,21 +241,22 @@ class Draws(Pure):
 class Approx(_Amounts):
     """Approximate differential privacy, (epsilon, delta).
 
-    Two amounts are no one number, so there is no ``float(loss)``.
+    It has two amounts, so there is no ``float(loss)``.
 
     Parameters
     ----------
     epsilon, delta : int, float, Decimal or Fraction
         ``epsilon > 0`` and ``0 < delta < 1``.
     rho : int, float, Decimal or Fraction, optional
-        Of a mechanism that is also rho-zCDP, as one whose noise is Gaussian: a budget of rho
-        charges it. By default none is known, and where delta is the probability of a failure, there
-        is none. It is a fact beside the promise: losses of one epsilon and delta are equal.
+        The rho of a mechanism that is also rho-zCDP, for example because its noise is Gaussian: a
+        budget of rho charges it. By default none is known; if delta is the probability of a
+        failure, there is none. It does not affect equality: losses of the same epsilon and delta
+        are equal.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If an amount is no number, or out of its range.
+        If an amount is not a number, or is out of its range.
 
     Examples
     --------
@@ -310,7 +311,7 @@ class ZCDP(_Amounts):
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If `rho` is no number, or not above 0.
+        If `rho` is not a number, or not above 0.
 
     Examples
     --------
@@ -338,8 +339,8 @@ class ZCDP(_Amounts):
         """Convert a pure loss: rho = epsilon tanh(epsilon / 2), rounded up, which is tight.
 
         Every epsilon-DP pair is a post-processing of randomized response with that epsilon, whose
-        largest D_a / a is its Kullback-Leibler divergence, epsilon tanh(epsilon / 2). Each of
-        several `Draws` is converted by what is known of its distribution.
+        largest D_a / a is its Kullback-Leibler divergence, epsilon tanh(epsilon / 2). `Draws` are
+        converted by their known distribution.
 
         Parameters
         ----------
@@ -406,9 +407,9 @@ class ZCDP(_Amounts):
 
         Notes
         -----
-        Canonne, Kamath and Steinke, NeurIPS 2020 (Proposition 12 of arXiv:2004.00010v4).
-        ``rho + 2 sqrt(rho ln(1/delta))`` is more. The best order solves
-        ``rho (a - 1)**2 = ln(1 / (a delta))``. Cost: about a millisecond.
+        Canonne, Kamath and Steinke, NeurIPS 2020 (Proposition 12 of arXiv:2004.00010v4). ``rho + 2
+        sqrt(rho ln(1/delta))`` is larger. The best order solves ``rho (a - 1)**2 = ln(1 / (a
+        delta))``. Cost: about a millisecond.
 
         Examples
         --------
@@ -477,7 +478,7 @@ def loss(epsilon: Number | None = None, delta: Number = 0, rho: Number | None = 
 
     Notes
     -----
-    A float means the decimal that it prints as.
+    A float means the decimal number that it is printed as.
 
     Examples
     --------

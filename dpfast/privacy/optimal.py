@@ -106,12 +106,12 @@ def _least_delta(epsilon: Fraction, times: int, wanted: Fraction) -> Fraction:
 def optimal_composition(
     loss: Pure | Approx, times: int, *, delta: Number | None = None, epsilon: Number | None = None
 ) -> Approx:
-    """Return the exact total loss of `times` releases that have the same loss each.
+    """Return the exact total loss of `times` releases with the same loss.
 
     Parameters
     ----------
     loss : Pure or Approx
-        Of each release, which may depend on earlier answers.
+        The loss of each release, which may depend on earlier answers.
     times : int
         At least 1.
     delta : float, Fraction or Decimal, optional
@@ -122,7 +122,7 @@ def optimal_composition(
     Returns
     -------
     Approx
-        Rounded up at the 15th digit. No smaller number is true of all mechanisms with this loss.
+        Rounded up at the 15th digit. No smaller number holds for all mechanisms with this loss.
 
     Raises
     ------

@@ -97,19 +97,20 @@ def repeated_selection(
         Greater than -1. 1 is a geometric number of runs, of ``1 / gamma`` on average; 0 a
         logarithmic one, of ``(1 / gamma - 1) / ln(1 / gamma)``.
     delta : float, Fraction or Decimal, optional
-        For a loss of (epsilon, delta), which `run_loss` in rho takes; of a pure one it may be less.
+        For a loss of (epsilon, delta), which a `run_loss` in rho needs; for a pure `run_loss`
+        epsilon may be smaller.
 
     Returns
     -------
     Pure or Approx
-        ``(2 + eta)`` times a pure loss. For rho and delta
-        ``(1 + eta) (2 sqrt(rho ln(1 / gamma)) - rho)``, or ``(1 + eta) ln(1 / gamma)`` if rho is
-        larger than the logarithm, and what rho costs at delta over the mean number of runs.
+        ``(2 + eta)`` times a pure loss. For rho and delta ``(1 + eta) (2 sqrt(rho ln(1 / gamma)) -
+        rho)``, or ``(1 + eta) ln(1 / gamma)`` if rho is larger than the logarithm, plus the epsilon
+        of rho at delta divided by the mean number of runs.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument, rho without delta, or a loss that has a delta itself.
+        For a bad argument, rho without delta, or a `run_loss` with a delta.
 
     Notes
     -----

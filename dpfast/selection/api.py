@@ -141,34 +141,35 @@ def exponential(
     """Draw a candidate from the exponential mechanism.
 
     Candidate j is drawn with probability in proportion to ``exp(c score[j] + base[j])``, where `c`
-    is epsilon / (2 sensitivity), or epsilon / sensitivity for monotone scores. No far candidate
-    loses its probability, however small, and none is drawn by rounding: the distribution is exactly
-    that of the float64 number `c` (rounded down).
+    is epsilon / (2 sensitivity), or epsilon / sensitivity for monotone scores. No candidate with a
+    low score loses its probability, however small, and none is drawn because of rounding: the
+    distribution is exactly that of the float64 number `c` (rounded down).
 
     Privacy
     -------
     On neighboring datasets every score differs by at most `sensitivity`. A draw is
     epsilon-differentially private (McSherry and Talwar, FOCS 2007). It also has epsilon-bounded
-    range (Cesar and Rogers, ALT 2021). A budget in rho is charged the exact zCDP loss of that, at
-    most epsilon**2 / 8 (`dpfast.privacy.Draws`), and `rho` asks for the epsilon with that loss
+    range (Cesar and Rogers, ALT 2021). A budget in rho is charged its exact zCDP loss, at most
+    epsilon**2 / 8 (`dpfast.privacy.Draws`), and `rho` uses the epsilon with that loss
     (`dpfast.privacy.range_within`).
 
-    Each draw is charged: `size` draws cost `size` times the loss that is asked for, and a table of
-    rows that loss for each row. (The losses of rows about disjoint people need not be added up:
-    give such rows a call and a budget of their own.)
+    Each draw is charged: `size` draws cost `size` times the requested loss, and a table of rows
+    that loss for each row. (The losses of rows about disjoint people need not be added up: give
+    such rows a call and a budget of their own.)
 
     Parameters
     ----------
     scores : array_like of real numbers, or callable
         Scores along `axis`: integers, floats or booleans of at most 64 bits, in any layout, with
         nothing lost in conversion. A list, a tuple or an array of objects may also hold a
-        `Fraction` and integers of any size beside floats: each is taken exactly. ``-inf`` excludes
-        a candidate, which must follow from a public rule. Or a function ``score(data, candidate)``,
-        best compiled by Numba, whose values are looked at block by block and never stored.
+        `Fraction`, and integers of any size together with floats: each is taken exactly. ``-inf``
+        excludes a candidate, which must follow from a public rule. Or a function ``score(data,
+        candidate)``, best compiled by Numba, whose values are computed block by block and never
+        stored.
     sensitivity : float, Fraction or Decimal
         The most that one score can change between neighbors; greater than 0.
     epsilon, rho : float, Fraction or Decimal, optional
-        The loss: one of the two. It is that of one draw.
+        The loss: one of the two arguments. It is the loss of one draw.
     monotone : bool, default False
         Whether all scores change in the same direction between any two neighbors, as counts do when
         one row is added or removed. The draw is then twice as sharp for the same loss.
@@ -178,7 +179,7 @@ def exponential(
     size : int or tuple of int, optional
         How many independent draws, as the shape of the result.
     axis : int, default -1
-        The axis of the candidates. There is one draw for each place along the other axes.
+        The axis of the candidates. There is one draw for each index along the other axes.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove". `sensitivity`
         and `monotone` hold for it. For monotone scores it must be given in a budget for "replace":
@@ -268,17 +269,17 @@ def permute_and_flip(
 ) -> Prepared[int | Indices]:
     """Draw a candidate by permute-and-flip.
 
-    Candidates are visited in random order, and each is taken with probability
-    ``exp(c (score - best))`` until one is. The largest of ``score + Exp(1) / c`` has the same
-    distribution. For the same epsilon the error is never larger than that of `exponential`, and
-    down to half of it.
+    Candidates are visited in random order, and each is taken with probability ``exp(c (score -
+    best))``, until one is taken. The largest of ``score + Exp(1) / c`` has the same distribution.
+    For the same epsilon the error is never larger than that of `exponential`, and down to half of
+    it.
 
     Privacy
     -------
     On neighboring datasets every score differs by at most `sensitivity`. A draw is
     epsilon-differentially private (McKenna and Sheldon, NeurIPS 2020). It does not have bounded
-    range, so a budget in rho is charged what holds for any pure loss, epsilon tanh(epsilon / 2),
-    and `rho` asks for the epsilon with that loss. There `exponential` is the better choice.
+    range, so a budget in rho is charged the loss of any pure mechanism, epsilon tanh(epsilon / 2),
+    and `rho` uses the epsilon with that loss. With rho, `exponential` is the better choice.
 
     Parameters
     ----------
@@ -287,7 +288,7 @@ def permute_and_flip(
     sensitivity, monotone, size
         As for `exponential`.
     epsilon, rho : float, Fraction or Decimal, optional
-        The loss: one of the two.
+        The loss: one of the two arguments.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : int, default -1
@@ -311,8 +312,8 @@ def permute_and_flip(
 
     Notes
     -----
-    Cost: one read of the scores. Then for each draw about ``n / 64`` random bytes and a look at
-    some thousands of candidates.
+    Cost: one read of the scores. Then for each draw about ``n / 64`` random bytes and reads of some
+    thousands of candidates.
 
     References
     ----------
@@ -345,8 +346,8 @@ def top_k(
     """Draw `k` different candidates, roughly the best first.
 
     The candidates are distributed like `k` draws from the exponential mechanism, each among the
-    candidates that are left, or like the `k` largest scores once independent Gumbel noise is added
-    to each.
+    remaining candidates, or like the `k` largest scores after independent Gumbel noise is added to
+    each.
 
     Privacy
     -------
@@ -375,7 +376,7 @@ def top_k(
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     epsilon, rho : float, Fraction or Decimal, optional
-        The loss of all answers: one of the two.
+        The loss of all answers: one of the two arguments.
 
     Returns
     -------
@@ -447,7 +448,7 @@ def noisy_max(
 
     Other libraries know these mechanisms by this name. No noise is added here: with exponential
     noise the answer has the distribution of `permute_and_flip`, with Gumbel noise that of
-    `exponential`, and is drawn as there.
+    `exponential`, and it is drawn by that function.
 
     Privacy
     -------
@@ -461,7 +462,7 @@ def noisy_max(
     sensitivity, monotone, size
         As for `exponential`.
     epsilon, rho : float, Fraction or Decimal, optional
-        The loss: one of the two.
+        The loss: one of the two arguments.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : int, default -1

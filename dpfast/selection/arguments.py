@@ -105,7 +105,7 @@ def _selection(
 ) -> Selection:
     """Return the mechanism of a selection, after checks of its public arguments.
 
-    `calls` repeat the loss asked for, which `picks` draws share.
+    `calls` repeat the requested loss, which `picks` draws share.
     """
     total_loss = loss(epsilon, 0, rho)
     ranged = name != PERMUTE

@@ -141,41 +141,42 @@ def best_of(
 ) -> Prepared[Best]:
     """Release the best of a random number of runs of a private mechanism.
 
-    For candidates that cost privacy themselves, like models that are trained privately with
-    hyperparameters that are drawn at random. Two or three times the loss of one run pays for all of
-    them, however many they are.
+    Use it for candidates that cost privacy themselves, such as models that are trained privately
+    with random hyperparameters. Two or three times the loss of one run pays for all of them,
+    however many they are.
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed, or replaced, as those for which
-    a run has the loss `run_loss`: the caller has proved that. The number of runs is drawn exactly
-    from a truncated negative binomial distribution. The call costs ``(2 + eta)`` times a pure loss
-    (Liu and Talwar, STOC 2019; Papernot and Steinke, "Hyperparameter tuning with Renyi differential
+    Neighbors are datasets that differ in one row, added or removed, or replaced, under the relation
+    of `run_loss`: the caller has proved the loss of a run. The number of runs is drawn exactly from
+    a truncated negative binomial distribution. The call costs ``(2 + eta)`` times a pure loss (Liu
+    and Talwar, STOC 2019; Papernot and Steinke, "Hyperparameter tuning with Renyi differential
     privacy", ICLR 2022; all proofs are in ``dpfast/privacy/repetition.py``); `repeated_selection`
     of `dpfast.privacy` computes it.
 
-    Nothing but the best may be shown. In particular the number of runs must remain secret: somebody
-    who knows it has learned from all of them.
+    Nothing but the best may be shown. In particular the number of runs must remain secret, because
+    it reveals something about all of them.
 
-    A run that fails is an answer with a score above all others: the first one ends the call, with
-    an error that says of which kind its own was. So the proof for `run_loss` has to cover whether a
-    run fails, and how, as the answer of a run alone does.
+    A run that fails counts as an answer with a score above all others: the first failure ends the
+    call, with an error that names the class of the run's error. So the proof for `run_loss` has to
+    cover whether and how a run fails, as part of the answer of a run.
 
     Parameters
     ----------
     run : callable
         ``run()`` is one run: a private answer with its own score, ``(score, answer)``. The score is
-        a part of what is private: compute it from the answer and with its share of the loss. Runs
-        are independent, draw secure noise of their own, and take no budget: `best_of` pays.
+        private, too: compute it from the answer, or with a share of the loss of the run. Runs are
+        independent, draw secure noise of their own, and take no budget: `best_of` pays.
     run_loss : Pure or ZCDP
         The loss of one run, score and answer together.
     gamma : float, Fraction or Decimal
         From 1e-6 to below 1: the smaller, the more runs.
     eta : float, Fraction or Decimal, default 1
-        Greater than -1. 1 is a geometric number of runs, of ``1 / gamma`` on average; 0 a
-        logarithmic one, of ``(1 / gamma - 1) / ln(1 / gamma)``, at two thirds of the price.
+        Greater than -1. 1 is a geometric number of runs, of ``1 / gamma`` on average; 0 is a
+        logarithmic one, of ``(1 / gamma - 1) / ln(1 / gamma)`` on average, at two thirds of the
+        cost.
     delta : float, Fraction or Decimal, optional
-        The delta of a loss of epsilon and delta. It is for a `run_loss` in rho.
+        The delta of a loss (epsilon, delta). Only for a `run_loss` in rho.
     neighbors : {"add-remove", "replace"}, optional
         The relation for which the loss is proved: by default "add-remove"; in a budget for
         "replace" it must be given. `run_loss` holds for it.
@@ -184,20 +185,21 @@ def best_of(
         ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
-        budget refuses it. It draws the number of runs.
+        budget refuses it. The source of the number of runs.
 
     Returns
     -------
     Best
-        A pair of ``score`` and ``answer``. Of equal scores the first; NaN is the lowest.
+        A pair of ``score`` and ``answer``. If scores are equal, the first is the best; NaN is the
+        lowest.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError
         For a bad argument, or too small a budget; nothing has been spent.
     DataError
-        If a run fails, or returns no pair of a real number and an answer. Runs that end the process
-        or are interrupted are not kept from it.
+        If a run fails, or does not return a pair of a real number and an answer. A run that ends
+        the process, or an interrupt, is not caught.
 
     See Also
     --------
@@ -205,8 +207,8 @@ def best_of(
 
     Notes
     -----
-    Cost: that of the runs. There is at least one, and no limit: one in e**t calls has t times as
-    many as ``1 / gamma``.
+    Cost: that of the runs. There is at least one run and no upper limit: one in e**t calls has t
+    times as many as ``1 / gamma``.
 
     Examples
     --------

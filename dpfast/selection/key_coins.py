@@ -29,7 +29,7 @@ class PartitionSelection(ABC):
     Attributes
     ----------
     loss : Approx
-        Of all keys together.
+        The loss of all keys together.
     most : int
         The number of people from which on pi does not change.
     after : PartitionSelection or None

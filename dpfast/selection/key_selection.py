@@ -149,9 +149,9 @@ def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> PartitionS
     Parameters
     ----------
     loss : Approx
-        Of all keys together.
+        The loss of all keys together.
     max_groups : int
-        How many keys a person may have.
+        The largest number of keys of a person.
     neighbors : {"add-remove", "replace"}
         Whether a person is added or removed, or is replaced.
 

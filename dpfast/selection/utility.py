@@ -86,7 +86,7 @@ def expected_error(
     axis: int = -1,
     mechanism: Mechanism = "exponential",
 ) -> float | Floats:
-    """NOT PRIVATE: return by how much the answer falls short of the best score, on average.
+    """NOT PRIVATE: return the mean difference between the best score and the score of the answer.
 
     Parameters
     ----------
@@ -171,11 +171,11 @@ def utility_bound(
     beta: Number | None = None,
     optimal: int = 1,
 ) -> float:
-    """Return how far below the best score the exponential mechanism may answer, for any data.
+    """Return a bound on how far below the best score the exponential mechanism answers.
 
     With probability at least ``1 - exp(-t)`` the score of the answer is above ``best - gap`` for
     ``gap = (2 sensitivity / epsilon) (ln(candidates / optimal) + t)``, half of that for monotone
-    scores. The same holds for `permute_and_flip`, whose error is never likelier to be large. The
+    scores. The same holds for `permute_and_flip`, whose large errors are never more likely. The
     bound depends on public numbers only, so it may be published.
 
     Parameters
@@ -194,7 +194,7 @@ def utility_bound(
     Returns
     -------
     float
-        The gap, in the unit of the scores, rounded up.
+        The bound, in the unit of the scores, rounded up.
 
     Raises
     ------

@@ -12,9 +12,9 @@ from .._core.types import Neighbors
 class KnownSensitivity(ABC):
     """Base of statistics with known sensitivities, for the functions of `dpfast.sensitivity`.
 
-    The statistics of one column inherit this class; so may yours. The methods are called with
-    checked arguments, and whoever writes a method has to prove its sensitivity. No float that a
-    method returns may be below the proved number.
+    The statistics of one column inherit this class, and your own statistics may do so. The methods
+    are called with checked arguments, and whoever writes a method has to prove its sensitivity. No
+    float that a method returns may be below the proved number.
 
     Examples
     --------

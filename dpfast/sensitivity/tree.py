@@ -67,9 +67,9 @@ class TreeCost(KnownSensitivity):
     for each edge. *Global*: ``hi - lo``. (As a function of one weight w, the cost is a constant
     plus the smaller of w and the heaviest weight on the best detour.) *Local*: exact, rounded up by
     some units at most. Cost: up to ``log2(m)`` maximum flows for each edge of the tree. *Smooth*:
-    exact, 0 without edges or for equal bounds. Cost: for each edge of the tree a maximum flow at
-    some thresholds, by bisection between those where the least cut can still win; at most
-    ``log2(m)`` for each size of a cut. The flows need SciPy.
+    exact, 0 without edges or for equal bounds. Cost: for each edge of the tree, maximum flows at
+    some thresholds, by bisection between those where the least cut can still be the maximum; at
+    most ``log2(m)`` for each size of a cut. The flows need SciPy.
 
     References
     ----------

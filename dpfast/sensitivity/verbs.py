@@ -19,12 +19,12 @@ def global_(
     Parameters
     ----------
     statistic : KnownSensitivity
-        As `dpfast.Mean(bounds=(0, 10))`; those there are stand at `smooth`.
+        A statistic such as `dpfast.Mean(bounds=(0, 10))`; `smooth` lists the statistics.
     rows : int, optional
-        The public number of rows, which under "replace" a sum, a mean, a variance and a trimmed
-        mean need; not allowed for a mean under "add-remove".
+        The public number of rows, which a sum, a mean, a variance and a trimmed mean need under
+        "replace"; not allowed for a mean under "add-remove".
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        The neighboring relation. Variances, trimmed and winsorized means know only "replace".
+        The neighboring relation. Variances, trimmed and winsorized means support only "replace".
 
     Returns
     -------
@@ -39,10 +39,10 @@ def global_(
     Notes
     -----
     Cost: negligible. With R = hi - lo it is R for quantiles, extremes and the interquartile range;
-    ``R / n`` or under "add-remove" ``R / 2`` for a mean, that of no rows being the middle of the
-    bounds; R or ``max(abs(lo), abs(hi))`` for a sum; ``R**2 (n - 1) / n**2`` or, with ddof=1,
-    ``R**2 / n`` for a variance; ``R / (n - 2 m)`` for a trimmed mean that leaves out m rows at each
-    end, and ``(m + 1) R / n`` for a winsorized one.
+    ``R / n`` for a mean, or under "add-remove" ``R / 2``, because the mean of no rows is the middle
+    of the bounds; R or ``max(abs(lo), abs(hi))`` for a sum; ``R**2 (n - 1) / n**2`` or, with
+    ddof=1, ``R**2 / n`` for a variance; ``R / (n - 2 m)`` for a trimmed mean that leaves out m rows
+    at each end, and ``(m + 1) R / n`` for a winsorized mean.
 
     Examples
     --------
@@ -72,15 +72,14 @@ def local(
     Parameters
     ----------
     statistic : KnownSensitivity
-        As `dpfast.Median(bounds=(0, 10))`; those there are stand at `smooth`.
+        A statistic such as `dpfast.Median(bounds=(0, 10))`; `smooth` lists the statistics.
     data : array_like, shape (n,), or source
-        Any real dtype; values are read as float64, clamped to the bounds of the statistic, and
-        missing ones are what its `nan` says.
+        Any real dtype; values are read as float64 and clamped to the bounds of the statistic; its
+        `nan` says how missing values are treated.
     at_distance : int, default 0
         The number k of rows that may be changed first.
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        What one row of difference means. Variances, trimmed and winsorized means know only
-        "replace".
+        The neighboring relation. Variances, trimmed and winsorized means support only "replace".
 
     Returns
     -------
@@ -130,7 +129,7 @@ def smooth(
     stop: int | None = None,
     most: Number | None = None,
 ) -> float:
-    """NOT PRIVATE. Return the smooth sensitivity of a statistic, or from a function A(k) of yours.
+    """NOT PRIVATE. Return the smooth sensitivity of a statistic, or of a function A(k) of your own.
 
     It is the largest of ``exp(-beta d) LS(y)`` over all data ``y`` that differ from `data` in ``d``
     rows, where ``LS`` is the most that one more row can change the statistic. Noise scaled to it,
@@ -146,27 +145,27 @@ def smooth(
         `dpfast.extend.KnownSensitivity`. Or a function ``A(k, *data)`` that returns a number of at
         least 0, plain or compiled by Numba; the loop is then compiled too.
     *data : array_like, shape (n,), or source
-        As in `local`; what a function is called with.
+        As in `local`; for a function, the arguments that it is called with.
     beta : float
         Smoothness, above 0: the result changes by a factor of at most ``exp(beta)`` for one row.
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        One row is added or removed, or replaced (the number of rows is public). What a function
-        holds for is its own.
+        One row is added or removed, or replaced (the number of rows is public). A function has to
+        be proved for this relation.
     stop : int, optional
-        Public, for a function alone: it is called for k = 0 .. `stop`. Without `most`, you promise
-        that ``A(k) = A(stop)`` for all larger k, for any data (if n rows are replaced, n is such a
-        distance).
+        Public, for a function alone: the function is called for k = 0 .. `stop`. Without `most`,
+        you promise that ``A(k) = A(stop)`` for all larger k, for any data (if n rows are replaced,
+        n is such a distance).
     most : float, optional
         Public, for a function alone: no A(k) is above it for any data, as no local sensitivity is
-        above the global one. Distances that can no longer win are skipped, and beyond `stop` it
-        counts as A(k). A function needs `stop` or `most`.
+        above the global one. Distances that can no longer give the maximum are skipped, and beyond
+        `stop` the bound `most` stands for A(k). A function needs `stop` or `most`.
 
     Returns
     -------
     float
         At least the smooth sensitivity and at most ``1 + 2**-41`` times it, in the units of the
         statistic, and at least ``max(R 2**-1000, 2**-1022)`` for bounds that are R apart. Zero if
-        the bounds are equal (but for a sum under "add-remove"), and for no rows under "replace".
+        the bounds are equal (except for a sum under "add-remove"), and for no rows under "replace".
 
     Raises
     ------
@@ -178,11 +177,11 @@ def smooth(
     Notes
     -----
     Exact for quantiles, extremes, graphs and sums under both relations, and under "replace" for
-    means, trimmed means and variances. Smooth upper bounds else: for the interquartile range and
-    the standard deviation; for a winsorized mean (at most 1.7 times too large in small cases); and
-    under "add-remove" for means and variances (bounds that depend on the number of rows alone) and
-    trimmed means. Cost: a pass over unsorted data, then O(w) with ``w`` about ``(2 / beta) ln(R /
-    S)`` ranks; for quantiles other than the median under "add-remove" no linear method is known,
+    means, trimmed means and variances. Otherwise a smooth upper bound: for the interquartile range
+    and the standard deviation; for a winsorized mean (at most 1.7 times too large in small cases);
+    and under "add-remove" for means and variances (bounds that depend on the number of rows alone)
+    and trimmed means. Cost: a pass over unsorted data, then O(w) with ``w`` about ``(2 / beta) ln(R
+    / S)`` ranks; for quantiles other than the median under "add-remove" no linear method is known,
     and branch and bound takes O(w) in practice and O(w**2) at worst; a sort for a variance under
     "replace". ``dpfast/sensitivity`` has the proofs.
 

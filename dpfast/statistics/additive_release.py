@@ -247,19 +247,19 @@ def additive_release(
     Privacy
     -------
     On neighboring datasets the numbers differ by at most `sensitivity` in the norm, which the
-    caller has proved. The call satisfies the loss that it is asked for. Numbers are rounded down to
-    a public grid, which the sensitivity in cells covers, and get exact integer noise: discrete
-    Laplace (Dwork, McSherry, Nissim and Smith, TCC 2006; Ghosh, Roughgarden and Sundararajan, STOC
-    2009), for `rho` discrete Gaussian (Canonne, Kamath and Steinke, NeurIPS 2020), with `delta`
-    rounded Gaussian (Balle and Wang, ICML 2018), or for one number staircase (Geng and Viswanath,
-    ISIT 2014).
+    caller has proved. The call satisfies the requested loss. Numbers are rounded down to a public
+    grid, which the sensitivity in cells covers, and get exact integer noise: discrete Laplace
+    (Dwork, McSherry, Nissim and Smith, TCC 2006; Ghosh, Roughgarden and Sundararajan, STOC 2009),
+    for `rho` discrete Gaussian (Canonne, Kamath and Steinke, NeurIPS 2020), with `delta` rounded
+    Gaussian (Balle and Wang, ICML 2018), or for one number staircase (Geng and Viswanath, ISIT
+    2014).
 
     Parameters
     ----------
     values : float or array_like of numbers
         The exact numbers on the data. Their shape is public.
     sensitivity : float, Fraction or Decimal
-        The most that all of them together differ between neighbors.
+        The largest difference between neighbors, of all numbers together in the norm.
     norm : {"l1", "l2"}, default "l1"
         The norm of that difference. For one number both are the same.
     epsilon, delta, rho : float, Fraction or Decimal, optional
@@ -270,7 +270,7 @@ def additive_release(
     noise : {"auto", "laplace", "gaussian", "staircase"}, default "auto"
         The distribution: by default the one with the least standard deviation.
     whole : bool, default False
-        Whether the numbers are integers, and the answers shall be.
+        Whether the numbers and the answers are integers.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -282,15 +282,15 @@ def additive_release(
     -------
     float, int, or array of float64 or int64
         The private numbers, in the shape of `values`, on a public grid of about ``2**-30`` of the
-        sensitivity; whole numbers beyond int64 in an array become the nearest of it.
+        sensitivity; whole numbers in an array that exceed int64 become the nearest int64.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError
         For a bad argument, or too small a budget; nothing has been spent.
     DataError
-        If a value is infinite, NaN, or with `whole` no integer. None is shown, and what was spent
-        is not refunded.
+        If a value is infinite or NaN, or, with `whole`, not an integer. The message does not show
+        the value, and the spent budget is not refunded.
 
     See Also
     --------

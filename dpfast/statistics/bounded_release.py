@@ -56,7 +56,7 @@ class BoundedRelease(OfNumbers[float]):
         return domain_noise(self.cells.span, self.moved, pure_part(self.loss))
 
     def with_loss_of_noise(self) -> BoundedRelease:
-        """Return this mechanism with the loss of its noise in place of the loss asked for."""
+        """Return this mechanism with the loss of its noise in place of the requested loss."""
         if self.method != "domain":
             return replace(self, loss=self.noise.loss)
         return self if isinstance(self.loss, ZCDP) else replace(self, loss=Pure(self.loss.epsilon))
@@ -121,37 +121,38 @@ def bounded_release(
     Privacy
     -------
     On neighboring datasets the value differs by at most `sensitivity`, which the caller has proved.
-    The call satisfies the loss that it is asked for. The value is clipped to `bounds` and becomes a
-    cell of a public grid.
+    The call satisfies the requested loss. The value is clipped to `bounds` and becomes a cell of a
+    public grid.
 
     ``method="domain"`` is the bounded-domain Laplace mechanism (Holohan, Antonatos, Braghin and Mac
     Aonghusa, "The bounded Laplace mechanism in differential privacy", JPC 2020): exact discrete
     Laplace noise, drawn again until the answer is within the bounds. Drawing again costs privacy,
-    so its scale is larger, by less than 2; what it costs is computed exactly for the discrete law
-    (``dpfast/noise/bounded_domain.py``). It is pure: it leaves `delta` unspent, and of `rho` it
-    takes an epsilon.
+    so its scale is larger, by a factor of less than 2; its loss is computed exactly for the
+    discrete distribution (``dpfast/noise/bounded_domain.py``). It is a pure mechanism: it leaves
+    `delta` unspent, and for `rho` it uses an epsilon.
 
     The other methods add noise for the sensitivity alone (Dwork, McSherry, Nissim and Smith, TCC
-    2006), discrete Laplace or Gaussian, and bring the answer back afterwards, which costs nothing.
+    2006), discrete Laplace or Gaussian, and then map the answer into the bounds, which costs
+    nothing.
 
     Parameters
     ----------
     value : float
         The exact value on the data.
     bounds : (float, float)
-        Public limits of the value and of the answer. They must not come from the data.
+        Public limits of the value and of the answer. The bounds must not come from the data.
     sensitivity : float, Fraction or Decimal
-        The most that the value differs between neighbors.
+        The largest difference of the value between neighbors.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The relation for which the loss is proved: by default "add-remove"; in a budget for
         "replace" it must be given. `sensitivity` is that of this relation.
     method : {"domain", "truncated", "folded"}, default "domain"
-        "truncated" answers with the nearest bound where noise leaves the bounds, and so often with
-        a bound itself: the least error where the value is near one. "folded" reflects at the bounds
-        and "domain" draws again: their answers have a density, and a bound is no likelier than
-        other points.
+        "truncated" returns the nearest bound if noise leaves the bounds, so an answer is often
+        equal to a bound: it has the least error if the value is near a bound. "folded" reflects at
+        the bounds and "domain" draws again: their answers have a density, and a bound is no more
+        likely than other points.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -169,13 +170,15 @@ def bounded_release(
     ArgumentError, ArgumentTypeError, BudgetError
         For a bad argument, or too small a budget; nothing has been spent.
     DataError
-        If the value is NaN or no number. It is not shown, and what was spent is not refunded.
+        If the value is NaN or not a number. The message does not show it, and the spent budget is
+        not refunded.
 
     Notes
     -----
     All methods are biased towards the middle of the bounds.
 
-    Cost: some noise samples. How many "domain" takes depends on how near the value is to a bound.
+    Cost: some noise samples. The number of samples of "domain" depends on the distance of the value
+    from a bound.
 
     Examples
     --------

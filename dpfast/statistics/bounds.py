@@ -74,29 +74,30 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
 def bounds(data: Any, **arguments: Any) -> Any:
     """Release bounds that hold nearly all rows of a column, where no public ones are known.
 
-    They serve as `bounds` of what comes next. ``bounds="auto"`` of the other functions does both in
-    one call, for one loss.
+    They serve as `bounds` of later calls. ``bounds="auto"`` of the other functions does both steps
+    in one call, for one loss.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the loss that it is asked for. A pair of public numbers is
-    drawn with probability proportional to ``w exp(-c (u + v))``, for a public prior w, and u and v
-    the rows beyond each number; or if `q` is not 0, half of the ranks between the number and that
-    of ``q n`` rows beyond it. A row that is added or removed is never at both ends, so all
-    exponents change by numbers of an interval of length c, which is `epsilon`, or half of it if a
-    row is replaced (exponential mechanism, McSherry and Talwar, FOCS 2007; in zCDP by its bounded
-    range, Cesar and Rogers, ALT 2021). ``dpfast/measurement/outer_bounds.py`` has the proof. Two
-    draws, or the sparse vector over growing guesses for either end (Durfee, NeurIPS 2023), cost
-    twice that.
+    (`n` is public). The call satisfies the requested loss. A pair of public numbers is drawn with
+    probability proportional to ``w exp(-c (u + v))``, where w is a public prior, and u and v are
+    the numbers of rows beyond each number; if `q` is not 0, u and v are half of the distance
+    between that rank and the rank with ``q n`` rows beyond it. A row that is added or removed lies
+    beyond at most one of the two numbers, so all exponents change by amounts in an interval of
+    length c, which is `epsilon`, or half of it if a row is replaced (exponential mechanism,
+    McSherry and Talwar, FOCS 2007; in zCDP by its bounded range, Cesar and Rogers, ALT 2021).
+    ``dpfast/measurement/outer_bounds.py`` has the proof. Two draws, or the sparse vector technique
+    over growing guesses for either end (Durfee, NeurIPS 2023), would cost twice as much.
 
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `sum`.
     q : float or Fraction, default 0
-        The share of the rows, at most 1/4, that may lie beyond either bound. By default they are
-        about ``1 / c`` rows, however many there are: fewer cannot be told from none.
+        The share of the rows, at most 1/4, that may lie beyond either bound. By default about ``1 /
+        c`` rows lie beyond a bound, for any number of rows: fewer rows cannot be distinguished from
+        none.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. The draw is pure: it
         leaves `delta` unspent, and the budget is not charged for it.
@@ -118,8 +119,8 @@ def bounds(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -131,7 +132,8 @@ def bounds(data: Any, **arguments: Any) -> Any:
     -------
     (float, float), or float64 array of shape (d, 2)
         Bounds, the lower one first; of a column of durations, durations. Each is 0 or plus or minus
-        ``2**e (1 + j / 16)``, moved by an eighth of their distance outwards, but not across 0.
+        ``2**e (1 + j / 16)``, and is then moved outwards by an eighth of their distance, but not
+        across 0.
 
     Raises
     ------
@@ -140,11 +142,11 @@ def bounds(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Numbers below ``2**-40`` (1e-12) in size count as 0, and no bound covers those from ``2**380``
-    on. Where rows are so few that the prior decides, for `n` times c below a hundred or so, the
-    answer is near 0. What makes data far from 0 with a small spread (years, say) special is not
-    found: their bounds are an eighth of an octave apart at least. Public bounds, if there are any,
-    cost nothing and are better.
+    Numbers below ``2**-40`` (1e-12) in size count as 0, and no bound covers numbers of ``2**380``
+    and more. With few rows, for `n` times c below about a hundred, the prior decides, and the
+    answer is near 0. Data far from 0 with a small spread, such as years, get wide bounds: bounds
+    are at least an eighth of an octave apart. Public bounds, if there are any, cost nothing and are
+    better.
 
     Cost: one read of the data, as fast as that of their maximum.
 

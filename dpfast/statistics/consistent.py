@@ -54,7 +54,7 @@ def consistent(
     nonnegative: bool = False,
     decimals: int | None = None,
 ) -> Floats:
-    """Return released numbers made consistent with released totals, nonnegative, or rounded.
+    """Make released numbers consistent with released totals, nonnegative, or rounded.
 
     Privacy
     -------
@@ -67,22 +67,23 @@ def consistent(
         Answers such as the counts of a histogram.
     totals : sequence of array_like, optional
         Answers about sums of the parts: each has the shape of the parts, or 1 along the axes that
-        are summed (``keepdims`` of NumPy); a number is about the sum of all.
+        are summed (``keepdims`` of NumPy); a single number is the sum of all parts.
     variances : sequence of float, optional
-        Public: that of the noise of a part, and then of each of the totals. By default all are the
-        same. 0 says that a total is exact, of which there may be one; others are from 1e-100 to
-        1e100.
+        Public: the deviation of the noise of a part, and then of each of the totals. By default all
+        are the same. 0 means that a total is exact, which is allowed for one total; others are from
+        1e-100 to 1e100.
     nonnegative : bool, default False
-        Whether the nearest numbers of the same sums that are not negative are wanted. That biases:
-        small counts are too large on average, and large ones too small.
+        Whether to return the nearest nonnegative numbers with the same sums. This is biased: small
+        counts are too large on average, and large ones too small.
     decimals : int, optional
-        Round to so many decimals, as `numpy.round` has them, so that the sum of all rounded numbers
-        is their rounded sum. With an exact total its own sums are rounded, and kept.
+        Round to this number of decimals, as `numpy.round` does, so that the sum of all rounded
+        numbers is their rounded sum. With an exact total, the sums along its axes are rounded, and
+        kept.
 
     Returns
     -------
     float64 array of the shape of the parts
-        Totals that agree with it are its sums.
+        Totals that are consistent with it are its sums.
 
     Raises
     ------
@@ -95,9 +96,9 @@ def consistent(
 
     Notes
     -----
-    By least squares, which has the least variance that unbiased estimates can have; after
-    `nonnegative` or `decimals` they are not unbiased any more. Cost: ``2**d`` passes over the parts
-    for d axes, and a sort.
+    By least squares, which has the least variance of all unbiased estimates; after `nonnegative` or
+    `decimals` the estimates are biased. Cost: ``2**d`` passes over the parts for d axes, and a
+    sort.
 
     Examples
     --------

@@ -29,8 +29,8 @@ class Correlation(Quotient):
     -------
     Neighbors differ in a row of both columns that is added or removed, or is replaced. The
     covariance matrix is one release, that of `dpfast.covariance`: exact integers with integer noise
-    for what a row changes in all of them (Hardt and Talwar, STOC 2010; Canonne, Kamath and Steinke,
-    NeurIPS 2020). The correlation is post-processing.
+    for the joint sensitivity of all of them (Hardt and Talwar, STOC 2010; Canonne, Kamath and
+    Steinke, NeurIPS 2020). The correlation is post-processing.
 
     Parameters
     ----------

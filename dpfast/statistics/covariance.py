@@ -496,24 +496,24 @@ def covariance(data: Any, **arguments: Any) -> Any:
     Privacy
     -------
     Neighbors are datasets that differ in one row of all columns, added or removed (`n` is private),
-    or replaced (`n` is public). The whole matrix satisfies the loss that is asked for. With a
-    private `n` the number of rows, the sums and the sums of products get noise, of which the matrix
-    is a function; with a public one the sums and the sums of products, or the entries themselves,
-    of sensitivity ``(hi_i - lo_i) (hi_j - lo_j) (n - 1) / n**2``, whichever leaves less error. All
-    of them may change at once: noise is in proportion to what a row can do to each, as that of
-    `sum` with ``axis=0``, or Gaussian for the Frobenius norm of the matrix of sums, which a row
-    changes by at most sqrt(2) times the largest squared length of one. Sums are exact integers, and
-    so is the noise.
+    or replaced (`n` is public). The whole matrix satisfies the requested loss. With a private `n`,
+    the number of rows, the sums and the sums of products get noise, and the matrix is computed from
+    them; with a public `n` it is the sums and the sums of products, or the entries themselves, of
+    sensitivity ``(hi_i - lo_i) (hi_j - lo_j) (n - 1) / n**2``, whichever gives less error. All of
+    them may change at once: noise is proportional to the sensitivity of each, as in `sum` with
+    ``axis=0``, or Gaussian for the Frobenius norm of the matrix of sums, which a row changes by at
+    most sqrt(2) times the largest squared length of a row. Sums are exact integers, and so is the
+    noise.
 
     Parameters
     ----------
     data : array_like of shape (n, d), structured array, table, or source
-        As in `sample_and_aggregate`: what is null in a table is NaN.
+        As in `sample_and_aggregate`: a null in a table is NaN.
     bounds : sequence of d pairs of float, or "auto"
-        Public limits of each column, in its units; values outside are clipped. They must not come
-        from the data. "auto" draws those of each column for an equal part of a quarter of the loss,
-        as `dpfast.bounds`; of rows without a dtype, like a list, it cannot tell how many columns
-        they have.
+        Public limits of each column, in its units; values outside are clipped. The bounds must not
+        come from the data. "auto" draws the bounds of each column for an equal part of a quarter of
+        the loss, as `dpfast.bounds` does; rows without a dtype, such as a list, are refused,
+        because their number of columns is unknown.
     ddof : int, default 0
         Sums of products of deviations are divided by ``n - ddof``.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
@@ -533,8 +533,8 @@ def covariance(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -545,8 +545,9 @@ def covariance(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     float64 array of shape (d, d)
-        Symmetric, each entry within what the bounds allow. With noise it need not be positive
-        semidefinite. Values count as the nearest of about ``2**30`` between their bounds.
+        Symmetric; each entry is within the limits that follow from the bounds. With noise it need
+        not be positive semidefinite. Values are rounded to the nearest of about ``2**30`` values
+        between their bounds.
 
     Raises
     ------

@@ -351,7 +351,7 @@ class Describe(Statistic[Answer]):
     Parameters
     ----------
     column : str, optional
-        Left out: it is of all columns.
+        Must be left out: the description is of all columns.
     bounds : mapping of str to (float, float), optional
     categories : mapping of str to sequence of str, optional
         As in `dpfast.describe`, which has the theorem.
@@ -466,34 +466,34 @@ def _pairs(name: str, value: Any) -> Any:
 def describe(data: Any, **arguments: Any) -> Any:
     """Release summary statistics of each column of a table, for one loss.
 
-    Nothing has to be known but the types of the columns.
+    Only the types of the columns have to be known.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
-    the loss that it is asked for, of all columns together: its parts are bounds of the columns, the
-    number of rows, numbers of rows with a value, means and deviations as one vector, quartiles of
-    each column, and counts of words, public or, with a `delta`, private ones (see Notes). They are
+    the requested loss, for all columns together: its parts are bounds of the columns, the number of
+    rows, numbers of rows with a value, means and deviations as one vector, quartiles of each
+    column, and counts of words, public or, with a `delta`, private ones (see Notes). They are
     charged public shares of the loss, which add up, though later parts use the bounds and words of
     earlier ones (Dwork, McSherry, Nissim and Smith, TCC 2006; for `rho` Bun and Steinke, TCC 2016).
-    `epsilon` is divided among the columns, and so is `rho`, whose errors grow with its root alone.
-    With a `delta` the parts are made for the largest rho that implies both, if that is better.
-    Bounds are those of `bounds`, drawn twice: of
-    all numbers, and around the private median; quartiles those of `quantiles`
+    `epsilon` is divided among the columns, and so is `rho`, whose errors grow only with the square
+    root of the number of columns. With a `delta` the largest rho that implies (epsilon, delta) is
+    used, if its errors are smaller. Bounds are those of `bounds`, drawn twice: for all numbers, and
+    around the private median; quartiles are those of `quantiles`
     (``dpfast/statistics/describe.py``).
 
     Parameters
     ----------
     data : table, matrix of numbers, or source
-        Numbers of any type, truth values, text, dates, times and durations, told by their types. A
-        column without a type, as a list or a column of a CSV file, is of numbers, unless it has
-        `categories`; one of pandas' objects is of text.
+        Numbers of any type, truth values, text, dates, times and durations; their types decide how
+        a column is described. A column without a type, such as a list or a column of a CSV file,
+        counts as numbers, unless it has `categories`; a column of pandas objects counts as text.
     bounds : mapping of str to (float, float), optional
-        Public bounds of the columns of these names, which are then not drawn; of dates and times in
-        their own type. Those without bounds have a count alone.
+        Public bounds of the columns with these names, which are then not drawn; for dates and times
+        in the type of the column. A column without bounds has only a count.
     categories : mapping of str to sequence of str, optional
-        Public words of the columns of these names, which are text, for `top` and `freq`. With a
-        `delta` the words of other columns of text are private: those of enough rows are shown.
+        Public words of the columns with these names, which are text, for `top` and `freq`. With a
+        `delta` the words of other text columns are private: words of enough rows are shown.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -506,8 +506,8 @@ def describe(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -534,14 +534,15 @@ def describe(data: Any, **arguments: Any) -> Any:
     -----
     Numbers are clamped to the bounds and rounded to cells of a public grid, 2**14 or so between the
     bounds, whole numbers to no less than 1. Seven parts in 24 of the loss are for bounds. With d
-    columns and n rows, n epsilon / d should be a thousand or so: of fewer rows what is told is near
-    0. With a `delta` that goes for the root of d.
+    columns and n rows, n epsilon / d should be about a thousand or more: with fewer rows the
+    results are near
+    0. With a `delta` the same holds for the root of d.
 
     Private words are keys, as of `group_by` with private keys, for an eighth of `epsilon` and of
     `delta`: a row has one for each column of text without `categories`, and a word that few rows
     have, or one person alone, is shown with a probability that `delta` bounds
-    (``dpfast/selection/key_selection.py``). They take memory for all different words. In databases
-    and in partitions of Dask and Spark there are public words alone.
+    (``dpfast/selection/key_selection.py``). They need memory for all distinct words. In databases
+    and in partitions of Dask and Spark only public words are supported.
 
     Cost: two reads of the data, or one with `bounds` of all columns and no private words, and some
     milliseconds for a column.
@@ -558,7 +559,7 @@ def describe(data: Any, **arguments: Any) -> Any:
     >>> bool(abs(answer["freq"][1] - 14_600) < 200)
     True
 
-    With a delta no words have to be known:
+    With a delta the words need not be known:
 
     >>> table["town"] = np.repeat(["Ulm", "Bonn"], [20_000, 9_200])
     >>> str(dp.describe(table, epsilon=1.0, delta=1e-6)["top"][1])

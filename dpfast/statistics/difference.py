@@ -19,21 +19,21 @@ from .words import statistic_of
 class Difference(Statistic[Any]):
     """The difference of a statistic between two groups of rows, as a statistic to measure.
 
-    The last column of the data, a mask or a group key, tells the group of a row. An error bar is
+    The last column of the data, a mask or a group key, gives the group of a row. An error bar is
     for the number of rows of each group.
 
     Privacy
     -------
     Neighbors differ in a row that is added or removed, or is replaced. A row is in at most one
-    group, so both answers cost what one costs (McSherry, SIGMOD 2009). A replaced row costs two
-    steps (Dwork, McSherry, Nissim and Smith, TCC 2006).
+    group, so both answers together cost as much as one (McSherry, SIGMOD 2009). A replaced row
+    counts as two steps (Dwork, McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
     ----------
     of : Statistic, or mapping
-        As ``dp.Mean(bounds=(0, 9))``; in jobs ``{statistic = "mean", bounds = [0, 9]}``.
+        Such as ``dp.Mean(bounds=(0, 9))``; in jobs ``{statistic = "mean", bounds = [0, 9]}``.
     keys : pair of bool, of numbers as float64 or of str, default (True, False)
-        The group of which the answer is taken, and the one whose answer is subtracted.
+        The group whose answer is reported, and the group whose answer is subtracted from it.
 
     Raises
     ------

@@ -563,17 +563,16 @@ def histogram(data: Any, **arguments: Any) -> Any:
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the loss that it is asked for: a replaced row changes two
-    counts by 1, one that is added or removed changes one, however many bins and axes there are
-    (Dwork, McSherry, Nissim and Smith, TCC 2006). The counts are exact, and so is the noise:
-    discrete Laplace or Gaussian, or a rounded Gaussian for `delta`. Bins must not come from the
-    data.
+    (`n` is public). The call satisfies the requested loss: a replaced row changes two counts by 1,
+    one that is added or removed changes one, however many bins and axes there are (Dwork, McSherry,
+    Nissim and Smith, TCC 2006). The counts are exact, and so is the noise: discrete Laplace or
+    Gaussian, or a rounded Gaussian for `delta`. Bins must not come from the data.
 
     With `weights` a row changes a sum by its weight, at most the largest of `weight_bounds` in
-    size; weights are put on a public grid, and sums of them are exact integers.
+    size; weights are rounded to a public grid, and sums of them are exact integers.
 
-    With `ids` a person with c rows in bins, more than `max_rows` = m, counts m / c of each bin, in
-    parts of a row, and so moves all bins together by at most m.
+    With `ids` a person with c rows in bins, more than `max_rows` = m, counts with the fraction m /
+    c of each row, and so changes all bins together by at most m.
 
     Parameters
     ----------
@@ -583,14 +582,15 @@ def histogram(data: Any, **arguments: Any) -> Any:
         text or objects, of pandas, Arrow or Polars (dictionary-encoded too), or of a file.
     bins : int, sequence of float, or sequence of d of these
         The number of equally wide bins between the `bounds`, or public edges, ascending. A bin
-        holds its lower edge and not the upper one, the last bin both, as in `numpy.histogram`.
+        contains its lower edge but not the upper one; the last bin contains both, as in
+        `numpy.histogram`.
     bounds : (float, float), sequence of d such pairs, or "auto"
         Public limits, for bins that are given by number. Rows beyond the first and the last edge
         are in no bin. For one column, "auto" spends a quarter of the loss on them, as in `sum`.
     categories : sequence of str, float or bool, or sequence of d of these
         Instead of `bins`, a public list of texts, or of numbers or truth values in ascending order:
-        a row is counted if it is one of them. Text is compared as it stands (bytes with its UTF-8).
-        One that the column's type cannot hold is refused; a list or objects have no type.
+        a row is counted in the category that it equals. Text is compared exactly (bytes as UTF-8).
+        A category that the column's type cannot hold is refused; a list or objects have no type.
         With both `bins` and `categories`, each is a sequence of d, and for each axis one of the two
         is None; so are its `bounds` where an axis needs none.
     epsilon, delta, rho : float, Fraction or Decimal, optional
@@ -605,8 +605,8 @@ def histogram(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -628,8 +628,8 @@ def histogram(data: Any, **arguments: Any) -> Any:
     -------
     counts : ndarray of int64, shape (bins,) or one bin count for each dimension
         Private counts, or with `weights` sums of weights, float64. They are unbiased, so they may
-        be negative, but with `nonnegative`. NaN and null are in no bin; an integer beyond 2**53
-        counts as the float64 nearest to it.
+        be negative, unless `nonnegative` is true. NaN and null are in no bin; an integer beyond
+        2**53 counts as the float64 nearest to it.
     edges : ndarray, or list of d of them
         The edges, or the categories: float64, text or bool.
 

@@ -36,15 +36,15 @@ class KeptWhole(Statistic[float]):
 
     Privacy
     -------
-    Neighbors differ in all rows of one person, added or removed, or replaced. A person is one
-    number, 0 or 1, and the share is their mean: the integer noise of `dpfast.mean` satisfies the
-    loss (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS
+    Neighbors differ in all rows of one person, added or removed, or replaced. Each person has one
+    number, 0 or 1, and the share is the mean of these: the integer noise of `dpfast.mean` satisfies
+    the loss (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS
     2020).
 
     Parameters
     ----------
     column : None
-        There is none: what rows hold is not looked at.
+        Must be left out: the values of rows are not used.
 
     Raises
     ------

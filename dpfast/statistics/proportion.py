@@ -21,15 +21,16 @@ class Proportion(Mean):
     """The proportion of rows that are true, or equal a public value, as a statistic to measure.
 
     The answer is a share within [0, 1], as is the half-width of its error bar: 0.03 is three
-    percentage points. A missing row counts as one that does not match. Of hardly any rows the
+    percentage points. A missing row counts as one that does not match. With hardly any rows the
     proportion is 1/2.
 
     Privacy
     -------
-    A row that is added or removed changes the number of rows that match or of those that do not by
-    1; one that is replaced, with a public number of rows, the former by at most 1. So the integer
-    noise of `dpfast.mean` of 0 and 1, whose neighbors and error bar these are, satisfies the loss
-    (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS 2020).
+    A row that is added or removed changes either the number of matching rows or that of the others
+    by 1; a replaced row, with a public number of rows, changes the number of matching rows by at
+    most 1. So the proportion is a mean of numbers 0 and 1, and the integer noise of `dpfast.mean`
+    satisfies the loss (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke,
+    NeurIPS 2020).
 
     Parameters
     ----------

@@ -20,14 +20,14 @@ class Ratio(Quotient):
     """The sum of a column divided by the sum of another column, as a statistic to measure.
 
     The last column of the data is the denominator, and each other column has a ratio. A ratio is 0
-    where the noisy sum of the denominator is no farther from 0 than its error bar of 95 percent:
-    the sign and size of the denominator are unknown then.
+    if the noisy sum of the denominator is no farther from 0 than its error bar of 95 percent: the
+    sign and size of the denominator are unknown then.
 
     Privacy
     -------
     Neighbors differ in a row of all columns that is added or removed, or is replaced. The sums of
     the clamped columns are one release, that of `dpfast.sum` with ``axis=0``: exact integers with
-    integer noise for what a row changes in all (Ghosh, Roughgarden and Sundararajan, STOC 2009;
+    integer noise for their joint sensitivity (Ghosh, Roughgarden and Sundararajan, STOC 2009;
     Canonne, Kamath and Steinke, NeurIPS 2020). The ratio is post-processing.
 
     Parameters

@@ -215,28 +215,28 @@ def binary(
 ) -> Prepared[NDArray[Any] | np.generic]:
     """Randomize a yes-or-no answer for each record: return the truth or, at random, its opposite.
 
-    The truth is told with probability ``exp(epsilon) / (1 + exp(epsilon))``, exactly, and
+    The truth is returned with probability ``exp(epsilon) / (1 + exp(epsilon))``, exactly, and
     independently for each entry.
 
     Privacy
     -------
-    Local model: each answer is epsilon-differentially private about its own bit, whoever looks at
-    it and whatever is known of the others (Warner 1965; Dwork, McSherry, Nissim and Smith, TCC
-    2006). Neighbors are datasets in which one row is replaced; the number of rows is public. The
-    loss is epsilon for an array of one axis. Where there are more, a row has d entries, each with
-    an answer of its own, and its loss is d epsilon. Asking again is a further loss.
+    Local model: each answer is epsilon-differentially private about its own bit, for anyone with
+    any knowledge of the other bits (Warner 1965; Dwork, McSherry, Nissim and Smith, TCC 2006).
+    Neighbors are datasets in which one row is replaced; the number of rows is public. The loss is
+    epsilon for an array of one axis. With more axes, a row has d entries, each with a separate
+    answer, and its loss is d epsilon. A repeated call is a further loss.
 
     Parameters
     ----------
     bits : array_like of bool or integers
-        An array of any shape: 0 counts as no, every other value as yes. What has no dtype, like a
-        list, has one axis, and each entry is one row: a number other than 0 is yes, and everything
-        else is no, a list in a list too, as a null is. No value is an error.
+        An array of any shape: 0 counts as no, every other value as yes. Data without a dtype, such
+        as a list, have one axis, and each entry is one row: a number other than 0 is yes, and
+        everything else is no, including a nested list and a null. No value is an error.
     epsilon : float, Fraction or Decimal
-        The loss of one answer. It is above 0.
+        The loss of one answer, above 0.
     budget : Budget, optional
-        A budget for these rows, which is charged the loss for one row. By default none is kept,
-        since in the local model each person would keep their own.
+        A budget for these rows, which is charged the loss of one row. By default there is none,
+        because in the local model each person would keep a budget.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -244,16 +244,16 @@ def binary(
     Returns
     -------
     ndarray
-        Of the shape and dtype of `bits`, of 0 and 1, or False and True; bool where `bits` has no
+        In the shape and dtype of `bits`, with 0 and 1, or False and True; bool if `bits` has no
         dtype. A scalar for a scalar.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For bad arguments, among them bits of a dtype that is not integer or boolean. Nothing is
-        spent.
+        For bad arguments, among them bits of a dtype that is neither integer nor boolean. Nothing
+        is spent.
     BudgetError
-        When the budget refuses.
+        If the budget refuses.
 
     See Also
     --------
@@ -314,35 +314,35 @@ def kary(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[NDArray[Any] | np.generic]:
-    """Randomize a category for each record: return the true one or a uniform other one of k.
+    """Randomize a category for each record: return the true one, or another of the k at random.
 
-    The truth is told with probability ``exp(epsilon) / (exp(epsilon) + k - 1)``, exactly, and each
-    other category with ``1 / (exp(epsilon) + k - 1)``.
+    The true category is returned with probability ``exp(epsilon) / (exp(epsilon) + k - 1)``,
+    exactly, and each other category with ``1 / (exp(epsilon) + k - 1)``.
 
     Privacy
     -------
     Local model: each answer is epsilon-differentially private about its own value (Kairouz,
-    Bonawitz and Ramage, ICML 2016). Neighbors are datasets in which one row is replaced; the
-    number of rows is public. A row of d entries has d answers, and its loss is d epsilon. A budget
-    in rho is charged the exact supremum over orders for k answers (`dpfast.privacy.Draws`). Asking
-    again is a further loss.
+    Bonawitz and Ramage, ICML 2016). Neighbors are datasets in which one row is replaced; the number
+    of rows is public. A row of d entries has d answers, and its loss is d epsilon. A budget in rho
+    is charged the exact supremum over orders for k answers (`dpfast.privacy.Draws`). A repeated
+    call is a further loss.
 
     Parameters
     ----------
     values : array_like
-        Integers of 0 .. k - 1, or labels, in an array of any shape. Any other value, and a null,
+        Integers 0 .. k - 1, or labels, in an array of any shape. Any other value, and a null,
         counts as `default`, so that no value is an error: an error would be an answer without
-        noise. What has no dtype, like a list, has one axis, and each entry is one row, which is
-        the category that it equals; a list in a list is none.
+        noise. Data without a dtype, such as a list, have one axis, and each entry is one row with
+        the category that it equals; a nested list equals none.
     categories : int or array_like
-        How many there are, or their labels (integers or text), which are public.
+        The number of categories, or their labels (integers or text), which are public.
     epsilon : float, Fraction or Decimal
-        The loss of one answer. It is above 0.
+        The loss of one answer, above 0.
     default : int or label, optional
-        The category of values that are none; by default the first.
+        The category that stands for all other values; by default the first.
     budget : Budget, optional
-        A budget for these rows, which is charged the loss for one row. By default none is kept,
-        since in the local model each person would keep their own.
+        A budget for these rows, which is charged the loss of one row. By default there is none,
+        because in the local model each person would keep a budget.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -350,15 +350,15 @@ def kary(
     Returns
     -------
     ndarray
-        Of the shape of `values`: integers, of the dtype of `values` if it has one that holds all
-        categories and else int64; or labels. A scalar for a scalar.
+        In the shape of `values`: integers, in the dtype of `values` if it can hold all categories
+        and otherwise int64; or labels. A scalar for a scalar.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
         For bad arguments. Nothing is spent.
     BudgetError
-        When the budget refuses.
+        If the budget refuses.
 
     See Also
     --------
@@ -367,7 +367,7 @@ def kary(
 
     Notes
     -----
-    Cost: one pass, with about 40 random bits an answer; labels are looked up besides.
+    Cost: one pass, with about 40 random bits an answer; labels also need a search.
 
     Examples
     --------
@@ -413,8 +413,8 @@ def unary(
 ) -> Prepared[NDArray[np.bool_]]:
     """Randomize k bits for each record, one for each category (optimized unary encoding).
 
-    The bit of the true category is a fair coin; each other bit is 1 with probability
-    ``1 / (exp(epsilon) + 1)``, exactly. For many categories the bits tell more than an answer of
+    The bit of the true category is a fair coin; each other bit is 1 with probability ``1 /
+    (exp(epsilon) + 1)``, exactly. With many categories the bits are more accurate than an answer of
     `kary`.
 
     Privacy
@@ -422,19 +422,21 @@ def unary(
     Local model: the bits of a record together are epsilon-differentially private about its value
     (Wang, Blocki, Li and Jha, USENIX Security 2017; as pure privacy of a product, Dwork, McSherry,
     Nissim and Smith, TCC 2006). Neighbors are datasets in which one row is replaced; the number of
-    rows is public. A row of d values has a loss of d epsilon. A budget in rho is charged for it as
-    for one of about exp(epsilon) + 3 answers of `kary`. Asking again is a further loss.
+    rows is public. A row of d values has a loss of d epsilon. A budget in rho is charged about as
+    much as for one answer of `kary` with exp(epsilon) + 3 categories. A repeated call is a further
+    loss.
 
     Parameters
     ----------
     values : array_like
-        As in `kary`. Any value that is no category has no bit of its own, and no value is an error.
+        As in `kary`. For a value that is not a category, all bits are as for false categories, and
+        no value is an error.
     categories : int or array_like
-        How many there are, or their labels (integers or text), which are public.
+        The number of categories, or their labels (integers or text), which are public.
     epsilon : float, Fraction or Decimal
-        The loss of one answer.
+        The loss of one answer, above 0.
     budget : Budget, optional
-        A budget for these rows, which is charged the loss for one row.
+        A budget for these rows, which is charged the loss of one row.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -442,14 +444,14 @@ def unary(
     Returns
     -------
     ndarray of bool
-        Of the shape of `values` and one more axis of k.
+        In the shape of `values`, with one more axis of length k.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
         For bad arguments. Nothing is spent.
     BudgetError
-        When the budget refuses.
+        If the budget refuses.
 
     See Also
     --------
@@ -457,10 +459,10 @@ def unary(
 
     Notes
     -----
-    Between two values the bits of two categories differ in distribution: 1/2 against
-    q = 1 / (e^epsilon + 1) each. The largest ratio is (1/2)(1 - q) / (q (1/2)) = e^epsilon. A value
-    without a category differs from others in one bit, by less.
-    Cost: one pass over the bits, with about 8 random bits each.
+    Between two values the bits of two categories differ in distribution: 1/2 against q = 1 /
+    (e^epsilon + 1) each. The largest ratio is (1/2)(1 - q) / (q (1/2)) = e^epsilon. A value that is
+    not a category differs from others in one bit, by less. Cost: one pass over the bits, with about
+    8 random bits each.
 
     Examples
     --------
@@ -507,11 +509,11 @@ class Estimate(Generic[Value]):
     value : float or ndarray
         The estimated fraction; unbiased, so it may lie outside 0 .. 1.
     variance : float or ndarray
-        Of `value`; unbiased too.
+        The standard deviation of `value`; its square is unbiased, too.
     low, high : float or ndarray
         The ends of the confidence interval, within 0 .. 1.
     confidence : float
-        Of the interval.
+        The confidence of the interval.
 
     Examples
     --------
@@ -624,27 +626,27 @@ def estimate_binary(
     Parameters
     ----------
     responses : array_like of bool or integers
-        Answers, 0 or 1.
+        The answers, 0 or 1.
     epsilon : float, Fraction or Decimal
-        With which they were made.
+        The epsilon of the answers.
     of : {"data", "population"}, default "data"
-        Whether the variance and the interval speak of the fraction among these records, where the
-        answers alone are random, or of a population from which they are independent draws.
+        Whether the variance and the interval are for the fraction among these records, where only
+        the answers are random, or for a population from which the records are independent draws.
     confidence : float, default 0.95
-        Of the interval, a score interval (for a "population" it is Wilson's). It is approximate,
-        and too short where fewer than about one of the answers is expected to be untrue.
+        The confidence of the interval, a score interval (for a "population" it is Wilson's). It is
+        approximate, and too short if the expected number of untrue answers is below about one.
     axis : int, optional
-        Along which to count; by default over everything.
+        The axes to count along; by default all.
 
     Returns
     -------
     Estimate
-        Scalars, or arrays without `axis`.
+        Scalars if all axes are counted along, otherwise arrays.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For bad arguments, among them no responses, or one for a population.
+        For bad arguments, among them no responses, or a single one for a population.
 
     Notes
     -----
@@ -679,13 +681,13 @@ def estimate_kary(
     Parameters
     ----------
     responses : array_like
-        Answers, all among the categories.
+        The answers, all of them categories.
     categories : int or array_like
-        As they were for `kary`; at least 2.
+        As for `kary`; at least 2.
     epsilon : float, Fraction or Decimal
-        With which the answers were made.
+        The epsilon of the answers.
     of, confidence, axis
-        As in `estimate_binary`; `confidence` is that of each interval by itself.
+        As in `estimate_binary`; `confidence` is that of each interval separately.
 
     Returns
     -------
@@ -695,7 +697,7 @@ def estimate_kary(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For bad arguments, among them no responses, or some that are no category.
+        For bad arguments, among them no responses, or responses that are not categories.
 
     Notes
     -----
@@ -738,13 +740,13 @@ def estimate_unary(
     Parameters
     ----------
     responses : array_like of bool or integers, shape (..., k)
-        Answers, 0 or 1; the last axis is the categories.
+        The answers, 0 or 1; the last axis is the categories.
     epsilon : float, Fraction or Decimal
-        With which they were made.
+        The epsilon of the answers.
     of, confidence
         As in `estimate_kary`.
     axis : int, optional
-        Along which to count, not the last; by default over all but the last.
+        The axes to count along, without the last; by default all but the last.
 
     Returns
     -------
@@ -759,7 +761,7 @@ def estimate_unary(
     Notes
     -----
     Post-processing: no loss. The variance is about ``4 exp(epsilon) / (n (exp(epsilon) - 1)**2)``
-    for a rare category, whatever k is. Cost: one pass.
+    for a rare category, for any k. Cost: one pass.
 
     Examples
     --------

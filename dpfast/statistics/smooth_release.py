@@ -48,7 +48,7 @@ def smooth_beta(
     rho: Number | None = None,
     noise: NoiseName = "auto",
 ) -> float:
-    """Return the largest `beta` of a smooth bound that noise of a loss admits, a public number.
+    """Return the largest `beta` of a smooth bound that suits the noise of a loss, a public number.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def smooth_beta(
 
     Notes
     -----
-    Cost: some milliseconds for a loss that was not seen before.
+    Cost: some milliseconds for a new loss.
 
     Examples
     --------
@@ -97,42 +97,42 @@ def smooth_release(
 ) -> Prepared[float]:
     """Release a value that you computed, with noise scaled to its smooth sensitivity.
 
-    This is for statistics without a function of their own here: the value and the bound may come
-    from `dpfast.sensitivity`, from `dpfast.sensitivity.smooth`, or from a proof of yours.
+    This is for statistics without a separate function here: the value and the bound may come from
+    `dpfast.sensitivity`, from `dpfast.sensitivity.smooth`, or from a proof of yours.
 
     Privacy
     -------
-    Let f(x) be the value and S(x) the bound for data x, both as the float64 numbers that arrive
-    here. The call satisfies the loss that it is asked for if, for all neighbors x, x' (nothing
-    here can check it),
+    Let f(x) be the value and S(x) the bound for data x, both as the float64 numbers that are
+    passed. The call satisfies the requested loss if, for all neighbors x, x' (nothing here can
+    check it),
 
     1. ``abs(f(x) - f(x'))`` is at most S(x), and
-    2. S(x) is at most ``exp(beta) S(x')``, but for rounding by a factor of ``1 + 2**-41``,
+    2. S(x) is at most ``exp(beta) S(x')``, up to a rounding factor of ``1 + 2**-41``,
 
-    for the `beta` that is given, or with which `smooth_sensitivity` is called. The answer is
-    ``f + (S / alpha) Z``, Z of an admissible distribution (Nissim, Raskhodnikova and Smith, STOC
-    2007), correctly rounded to a public grid and clipped to `bounds`. Neighbors are what the bound
-    was computed for; neither f nor S may leave in any other way.
+    for the given `beta`, or the beta with which `smooth_sensitivity` is called. The answer is ``f +
+    (S / alpha) Z``, where Z has an admissible distribution (Nissim, Raskhodnikova and Smith, STOC
+    2007), correctly rounded to a public grid and clipped to `bounds`. The neighbors are those of
+    the bound; neither f nor S may be revealed in any other way.
 
     Parameters
     ----------
     value : float
-        The statistic of the data. It is clipped to `bounds`.
+        The statistic of the data, which is clipped to `bounds`.
     smooth_sensitivity : float or callable
-        The bound: a number of at least 0, together with `beta`; or a function that gives it for a
-        beta, called once, after the spend.
+        The bound: a number of at least 0, together with `beta`; or a function that returns it for a
+        beta, and is called once, after the spend.
     bounds : (float, float)
-        Public limits of the answer, in its units. They set the grid, and noise is never scaled to
-        more than their distance.
+        Public limits of the answer, in its units. They determine the grid, and noise is never
+        scaled to more than their distance.
     beta : float, optional
         The smoothness of a bound that is given as a number: at most ``dp.smooth_beta(...)`` for the
-        same loss and noise, and best that.
+        same loss and noise, and best equal to it.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The relation for which the loss is proved: by default "add-remove"; in a budget for
-        "replace" it must be given. The bound has to hold for it. For edges of a graph that come and
-        go it is "add-remove", for weights that change "replace".
+        "replace" it must be given. The relation for which the bound is valid. For added and removed
+        edges of a graph it is "add-remove", for changed weights "replace".
     noise : str, default "auto"
         As in `dpfast.quantile`.
     budget : Budget, optional
@@ -154,8 +154,8 @@ def smooth_release(
     BudgetError
         When the budget has too little left; nothing has been spent.
     DataError
-        The value or the bound is NaN or no number, None say, or the bound is negative. It depends
-        on the data; the spent budget is not refunded, nor is it for an exception of
+        If the value or the bound is NaN or not a number, such as None, or the bound is negative.
+        This depends on the data; the spent budget is not refunded, nor is it after an exception of
         `smooth_sensitivity`.
 
     Notes

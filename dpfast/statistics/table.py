@@ -69,7 +69,7 @@ class Entry(NamedTuple):
 
 
 class Table(dict[str, Entry]):
-    """All statistics by the words of jobs: each has a `function`, and most a class, `kind`."""
+    """All statistics by their names in jobs: each has a `function`, and most a class `kind`."""
 
     def __repr__(self) -> str:
         return f"Table({', '.join(self)})"

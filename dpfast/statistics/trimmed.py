@@ -172,16 +172,16 @@ class WinsorizedMean(MeanOfRanks):
 def trimmed_mean(data: Any, **arguments: Any) -> Any:
     """Release the trimmed mean of a column, that without its lowest and highest rows.
 
-    ``floor(proportion n)`` rows are left out at each end. The noise is then scaled to how far the
-    data are spread, not to how wide the bounds are, so wide bounds cost next to nothing.
+    ``floor(proportion n)`` rows are left out at each end. The noise is then scaled to the spread of
+    the data, not to the width of the bounds, so wide bounds cost next to nothing.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the loss that it is asked for. Noise of scale ``S / alpha``
-    is added to the exact statistic, with a `beta`-smooth upper bound S on its local sensitivity
-    (Nissim, Raskhodnikova and Smith, STOC 2007; for trimmed means Bun and Steinke, NeurIPS 2019),
-    and ``alpha`` and ``beta`` from the exact worst case over shifts and dilations of the noise
+    (`n` is public). The call satisfies the requested loss. Noise of scale ``S / alpha`` is added to
+    the exact statistic, with a `beta`-smooth upper bound S on its local sensitivity (Nissim,
+    Raskhodnikova and Smith, STOC 2007; for trimmed means Bun and Steinke, NeurIPS 2019), and
+    ``alpha`` and ``beta`` from the exact worst case over shifts and dilations of the noise
     distribution. All rounding is covered by S (``dpfast/statistics/trimmed.py``).
 
     Parameters
@@ -189,10 +189,11 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
     proportion : number, default 0.1
-        Left out at each end: at least 0 and less than 0.5, meant as written.
+        The share that is left out at each end: at least 0 and less than 0.5; a decimal is taken
+        exactly.
     bounds : (float, float)
-        Public limits of the values, in the data's units; values outside are clipped. They must not
-        come from the data.
+        Public limits of the values, in the data's units; values outside are clipped. The bounds
+        must not come from the data.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -209,14 +210,14 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private. Under "replace" noise gets half of epsilon, or a quarter of rho, for
-        either of two steps.
+        each of two steps.
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -237,8 +238,8 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
     BudgetError
         When the budget has too little left; nothing has been spent.
     DataError
-        NaN or null under ``nan="raise"``, or a mask of another length than a file, or
-        than data whose rows come and go.
+        NaN or null under ``nan="raise"``, or a mask whose length differs from that of a file, or of
+        data with a private number of rows.
 
     Notes
     -----
@@ -246,8 +247,8 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
     loss (``dpfast/statistics/quantiles/ends.py``).
 
     Cost: two reads of the data. A `mean` whose bounds are about as wide as the data has less noise.
-    Under "add-remove" it takes some ``200 / epsilon`` rows; the bound of fewer is wider, since they
-    might be about to vanish (``benchmarks/crossings.py``).
+    Under "add-remove" it needs some ``200 / epsilon`` rows; with fewer rows the bound is wider,
+    because nearly all of them might be removed (``benchmarks/crossings.py``).
 
     Examples
     --------
@@ -263,19 +264,19 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
 def winsorized_mean(data: Any, **arguments: Any) -> Any:
     """Release the winsorized mean of a column, its lowest and highest rows clamped to those kept.
 
-    ``floor(proportion n)`` rows at each end count as the nearest row that is kept.
+    ``floor(proportion n)`` rows at each end are replaced by the nearest row that is kept.
 
     Privacy
     -------
-    As `trimmed_mean`: neighbors by `neighbors`, loss as asked, by noise for a smooth upper bound
-    on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007), the sum of those of the
-    two ends and of the rows between them.
+    As `trimmed_mean`: neighbors by `neighbors`, the requested loss, by noise for a smooth upper
+    bound on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007), which is the sum of
+    the bounds for the two ends and for the rows between them.
 
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     proportion : number, default 0.1
-        Of the rows at each end that count as the nearest that is kept: at least 0, less than 0.5.
+        The share of rows that are replaced at each end: at least 0 and less than 0.5.
     bounds : (float, float)
     noise
         As in `trimmed_mean`.
@@ -297,8 +298,8 @@ def winsorized_mean(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.

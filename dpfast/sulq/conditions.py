@@ -68,7 +68,7 @@ class Condition(ABC):
         Parameters
         ----------
         column : callable
-            Gives the values of a column by its name or number.
+            A function that returns the values of a column by its name or number.
 
         Returns
         -------
@@ -109,16 +109,16 @@ class Attribute(Condition):
     Parameters
     ----------
     column : int or str, optional
-        Which column, where rows have several.
+        The column, if rows have several.
     low, high : float, optional
-        Public limits: it holds where ``low <= value <= high``. Without both, where the value is not
-        0.
+        Public limits: the condition holds if ``low <= value <= high``. Without both limits it holds
+        if the value is not 0.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For limits that are not numbers or out of order; by `NoisySums.sum`, for a column that the
-        rows do not have.
+        For limits that are not numbers or are out of order; by `NoisySums.sum`, for a column that
+        the rows do not have.
 
     Notes
     -----

@@ -28,20 +28,20 @@ from .terms import Term
 
 @dataclass(frozen=True, slots=True)
 class Conjunction(Hypothesis):
-    """A conjunction of literals that was learned: it predicts yes where all literals hold.
+    """A learned conjunction of literals: it predicts yes where all literals hold.
 
-    A literal is that a column is greater than 0, or that it is not.
+    A literal says that a column is greater than 0, or that it is not.
 
     Parameters
     ----------
     literals : tuple of (column, bool)
-        All that must hold; with none of them everything does.
+        The literals; without any, the prediction is always yes.
     features : tuple
         The columns of x, in their order.
     error : float
-        The fraction of the rows whose label it disagrees with, as the oracle answered.
+        The fraction of the rows with another label than the prediction, as answered by the oracle.
     tolerance : float
-        How far `error` may be off, as the oracle promised.
+        The error of `error`, as the oracle promised.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def conjunction_needs(columns: int, error: Number) -> dict[str, Any]:
     columns : int
         Number of columns of x, without the label.
     error : float
-        The fraction of the rows that the conjunction may get wrong.
+        The fraction of the rows that the conjunction may misclassify.
 
     Returns
     -------
@@ -119,28 +119,28 @@ def learn_conjunction(oracle: Oracle, *, label: Column | None = None) -> Conjunc
 
     Privacy
     -------
-    That of the oracle: only its answers are looked at, and what is computed from them is
+    That of the oracle: only its answers are used, and everything computed from them is
     post-processing. Neighbors and loss are the oracle's; an `ExactOracle` is not private.
 
     For each literal l the oracle is asked for the share of rows whose label says yes and for which
-    l is false. Those with an answer of at most the tolerance t stay, and their conjunction
+    l is false. Literals with an answer of at most the tolerance t are kept, and their conjunction
     is the result. (Kearns, "Efficient noise-tolerant learning from statistical queries", STOC
     1993.) If the oracle kept its promise, then for these rows and d columns
 
     * whatever the labels are, the share of rows whose label says yes, and the conjunction no, is at
       most 4 d t, for no literal that stayed has a share above 2 t;
     * if the labels are those of some conjunction, all its literals stayed, for their shares are 0.
-      So no row is said yes to whose label says no, and the error is at most 4 d t.
+      Then the result says no to every row whose label says no, so the error is at most 4 d t.
 
-    Where no conjunction has these labels, `error` of the result says what was reached. None of this
-    is about rows that are not here; for n independent ones of a population, every conjunction has
-    the same error there up to ``sqrt(log(2 (3**d + 1) / b) / (2 n))`` with probability 1 - b
-    (Hoeffding; there are ``3**d + 1`` of them).
+    If no conjunction has these labels, `error` of the result is the error that was reached. All
+    this is about the given rows; for n independent rows of a population, every conjunction has the
+    same error there up to ``sqrt(log(2 (3**d + 1) / b) / (2 n))`` with probability 1 - b
+    (Hoeffding; there are ``3**d + 1`` conjunctions).
 
     Parameters
     ----------
     oracle : StatisticalQueryOracle, ExactOracle, or any object with the same methods
-        With 2 d + 1 questions left, about functions within (0, 1); see `conjunction_needs`.
+        With 2 d + 1 queries left, for functions within (0, 1); see `conjunction_needs`.
     label : column, optional
         The name or number of the column of labels, by default the last. A label says yes where it
         is greater than 0.
@@ -152,14 +152,13 @@ def learn_conjunction(oracle: Oracle, *, label: Column | None = None) -> Conjunc
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For an oracle with too few questions left and a label that is not a column; nothing was
-        asked.
+        For an oracle with too few queries left, or a label that is not a column; no query was made.
     DataError
         For NaN under the oracle's ``nan="raise"``.
 
     Notes
     -----
-    Cost: two reads of the data, for 2 d + 1 questions.
+    Cost: two reads of the data, for 2 d + 1 queries.
 
     Examples
     --------

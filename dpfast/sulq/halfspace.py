@@ -27,26 +27,26 @@ from .row_functions import Function, MaskedChunk, shortened
 
 @dataclass(frozen=True, slots=True)
 class Halfspace(Hypothesis):
-    """A halfspace that was learned: it predicts yes for rows with ``<weights, z> > 0``.
+    """A learned halfspace: it predicts yes for rows with ``<weights, z> > 0``.
 
-    z is x, cut to the length `radius` and divided by it; with `intercept`, ``(z, 1) / sqrt(2)``. It
-    is no longer than 1.
+    z is x, cut to the length `radius` and divided by it; with `intercept`, ``(z, 1) / sqrt(2)``.
+    Its length is at most 1.
 
     Parameters
     ----------
     weights : tuple of float
-        No longer than 1 as a vector; with `intercept` the last one is that of the constant.
+        A vector of length at most 1; with `intercept` the last entry is the weight of the constant.
     features : tuple
         The columns of x, in their order.
     radius : float
     intercept : bool
     error : float
-        The fraction of the rows whose label it disagrees with, as the oracle answered.
+        The fraction of the rows with another label than the prediction, as answered by the oracle.
     tolerance : float
-        How far `error` may be off, as the oracle promised.
+        The error of `error`, as the oracle promised.
     excess : float
-        By how much the true error may be larger than the mean hinge loss ``max(0, 1 - y <w, z> /
-        margin)`` of any w no longer than 1, if the oracle kept its promise.
+        An upper bound on the difference between the true error and the mean hinge loss ``max(0, 1 -
+        y <w, z> / margin)`` of any w of length at most 1, if the oracle kept its promise.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def halfspace_needs(
     columns : int
         Number of columns of x, without the label.
     error : float
-        The `excess` that is wanted: the fraction of the rows that may be wrong when there is a
+        The required `excess`: the fraction of the rows that may be misclassified if there is a
         halfspace with the margin.
     margin, intercept : float, bool
         As in `learn_halfspace`.
@@ -126,7 +126,7 @@ def halfspace_needs(
     Notes
     -----
     Cost: none. The `rho` of the oracle is in proportion to ``columns / (n**2 (error margin)**4)``,
-    up to a logarithm. So many rounds are proved to be enough; fewer often are.
+    up to a logarithm. This number of rounds is proved to be enough; often fewer are.
 
     Examples
     --------
@@ -153,38 +153,40 @@ def learn_halfspace(
 
     Privacy
     -------
-    That of the oracle: only its answers are looked at, and what is computed from them is
+    That of the oracle: only its answers are used, and everything computed from them is
     post-processing. Neighbors and loss are the oracle's; an `ExactOracle` is not private.
 
-    Each of T rounds asks for the mean of y z over the rows with y <w, z> below the margin m, z as
-    in `Halfspace` and y = 1 or -1; w moves in that direction by 1 / ((1 + s) sqrt(T)), and back to
-    length 1 where it is longer. The result is the mean of all w: gradient descent on the hinge loss
-    (Zinkevich, "Online convex programming", ICML 2003), made of statistical queries (Kearns, STOC
-    1993; the perceptron of Blum, Dwork, McSherry and Nissim, PODS 2005, asks the same for m = 0).
-    With k weights and answers within t, so directions within s = t sqrt(k), its mean hinge loss
-    over these rows is at most that of any w no longer than 1, and ::
+    Each of T rounds queries the mean of y z over the rows whose y <w, z> is below the margin m,
+    with z as in `Halfspace` and y = 1 or -1; then w moves in that direction by 1 / ((1 + s)
+    sqrt(T)), and is scaled to length 1 if it is longer. The result is the mean of all w: gradient
+    descent on the hinge loss (Zinkevich, "Online convex programming", ICML 2003), made of
+    statistical queries (Kearns, STOC 1993; the perceptron of Blum, Dwork, McSherry and Nissim, PODS
+    2005, is the case m = 0). With k weights and answers within t, so directions within s = t
+    sqrt(k), its mean hinge loss over these rows exceeds that of any w of length at most 1 by at
+    most ::
 
         excess = ((1 + s) / sqrt(T) + 2 s) / m
 
-    more. The share of rows that are wrong is no larger than the hinge loss. So if some w no longer
-    than 1 has all rows on their side by the margin, that share is at most the excess. Where none
-    has, `error` of the result says what was reached. None of this is about rows that are not here.
+    more. The share of misclassified rows is at most the hinge loss. So if some w of length at most
+    1 classifies all rows with the margin, that share is at most the excess. If there is none,
+    `error` of the result is the error that was reached. All this is about the given rows, not about
+    a population.
 
     Parameters
     ----------
     oracle : StatisticalQueryOracle, ExactOracle, or any object with the same methods
-        With `rounds` + 1 questions left, about vectors no longer than 1; see `halfspace_needs`.
+        With `rounds` + 1 queries left, for vectors of length at most 1; see `halfspace_needs`.
     margin : float
-        m, in units in which rows are no longer than 1: above 0 and at most 1. It must not come from
-        the data.
+        m, in units in which rows have length at most 1: above 0 and at most 1. It must not come
+        from the data.
     radius : float
-        Public length that x is cut to, in the data's units.
+        The public length that x is clipped to, in the data's units.
     rounds : int, optional
-        T; by default as many as the oracle has questions left, less 1.
+        T; by default the number of queries that the oracle has left, less 1.
     intercept : bool, default False
         Whether the hyperplane need not go through 0.
     label : column, optional
-        The name or number of the column of labels, by default the last. y = 1 where it is greater
+        The name or number of the column of labels, by default the last. y is 1 where it is greater
         than 0, and -1 elsewhere.
 
     Returns
@@ -194,13 +196,13 @@ def learn_halfspace(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument, and an oracle with too few questions left; nothing was asked.
+        For a bad argument, or an oracle with too few queries left; no query was made.
     DataError
         For NaN under the oracle's ``nan="raise"``.
 
     Notes
     -----
-    Cost: a read of the data a round, and one more.
+    Cost: one read of the data for each round, and one more.
 
     Examples
     --------

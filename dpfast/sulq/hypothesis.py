@@ -88,7 +88,7 @@ class Hypothesis(ABC):
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            For rows of another number of columns.
+            For rows with another number of columns.
         DataError
             For NaN.
         """

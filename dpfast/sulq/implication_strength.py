@@ -43,11 +43,11 @@ class Implication:
     strength : float
         The estimate; noise may bring it outside of [-1, 1].
     error : float
-        Its standard error, from sets and from noise; an estimate, too.
+        The estimated standard error, from sets and from noise.
     alpha, beta : float
-        Fractions of the rows where each holds, with noise.
+        Fractions of the rows where alpha and where beta hold, with noise.
     sets : int
-        Number of sets that were asked about.
+        The number of random row sets.
 
     Examples
     --------
@@ -80,27 +80,27 @@ def implication_strength(
 
     Privacy
     -------
-    Neighbors are databases of one party that differ in one row, replaced by another. Each party's
-    answers satisfy the loss of its own `NoisySums`, which was spent when that was made; where one
-    person's rows of both change, the losses of both add up. (Dwork and Nissim, CRYPTO 2004; the
-    primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.) Sets of rows are random
-    and public, and no answer decides what is asked.
+    Neighbors are databases of one party that differ in one row, replaced by another. The answers of
+    each party satisfy the loss of its `NoisySums`, which was spent when that was created; if one
+    person's rows of both parties change, the losses add up. (Dwork and Nissim, CRYPTO 2004; the
+    primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.) Sets of rows are random and public,
+    and queries do not depend on answers.
 
     Parameters
     ----------
     a, b : NoisySums or RemoteSums
-        The two parties: the same rows in the same order, "replace". Best if they have no more
-        questions than are asked.
+        The two parties: the same rows in the same order, "replace". It is best if they have no more
+        queries left than are used here.
     alpha, beta : Condition
-        Of the columns of `a`, and of `b`.
+        Conditions on the columns of `a`, and of `b`.
     sets : int, optional
-        Number of sets of rows in each question, at least 8; by default about as many as make the
-        error least, at most 1000.
+        Number of row sets in each query, at least 8; by default about the number with the least
+        error, at most 1000.
     questions : int, default 1
-        Number of questions to each party. Noise is that of one question about all their
-        sets, and one question's sets are held in memory at a time.
+        Number of queries to each party. Noise is that of one query about all sets, and the sets of
+        one query are held in memory at a time.
     rng : Generator, optional
-        Draws the sets; the secure one by default.
+        The source of the sets; by default the secure one.
 
     Returns
     -------
@@ -110,9 +110,9 @@ def implication_strength(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument; nothing has been asked.
+        For a bad argument; no query was made.
     BudgetError
-        If a party has too few questions left; nothing has been asked.
+        If a party has too few queries left; no query was made.
     DataError
         For NaN under ``nan="raise"``.
 
@@ -120,11 +120,10 @@ def implication_strength(
     -----
     Cost: a read of the data of each party, and an eighth of a byte for each row and set.
 
-    Where beta is about as frequent as alpha, the error is about ``(1 - alpha) / sqrt(sets)`` with
-    few sets, and with the best number of them, for `rho`, ``sqrt(2 (1 - alpha) / (alpha rho n))``.
-    It speaks of these rows; as an estimate for a population of which they are a sample it has that
-    of the sample besides. The noise of `alpha` and `beta` is counted, what is of second order is
-    not.
+    If beta is about as frequent as alpha, the error is about ``(1 - alpha) / sqrt(sets)`` with few
+    sets, and with the best number of them, for `rho`, ``sqrt(2 (1 - alpha) / (alpha rho n))``. It
+    is the error for these rows; for a population that the rows are a sample of, add the sampling
+    error. The error includes the noise of `alpha` and `beta` to first order.
 
     Examples
     --------

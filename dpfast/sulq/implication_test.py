@@ -24,20 +24,21 @@ from .row_sets import RowSets
 
 @dataclass(frozen=True)
 class ImplicationTest:
-    """The result of `implication_test`: votes of row sets, which test any other strength for free.
+    """The result of `implication_test`: votes of row sets, which also test other strengths.
 
     Attributes
     ----------
     alpha, beta : float
-        Fractions of the rows where each holds, with noise.
+        Fractions of the rows where alpha and where beta hold, with noise.
     excesses : tuple of float
-        For each set in which alpha holds for many rows: for how many more than expected.
+        For each set with clearly more rows than expected where alpha holds: the excess over the
+        expected number.
     answers : tuple of float
-        The same for beta.
+        The excess of rows where beta holds, for the same sets.
     reliability : float
-        The fraction of an excess that is expected not to be noise.
+        The expected fraction of an excess that is not noise.
     tried : int
-        Number of sets that the first party was asked about.
+        Number of sets in queries to the first party.
     strength : float
         The strength that was tested.
 
@@ -86,12 +87,13 @@ class ImplicationTest:
     def search(self, tolerance: Number = 1e-6) -> float:
         """Return the strength at which half of the votes are lost, or NaN without any votes.
 
-        Binary search in the answers at hand finds that strength, since votes only fall as it grows.
+        A binary search in the existing answers finds that strength, because fewer sets vote for a
+        larger strength.
 
         Parameters
         ----------
         tolerance : float, default 1e-6
-            How far the strength may be off.
+            The largest error of the result.
 
         Returns
         -------
@@ -133,50 +135,51 @@ def implication_test(
 
     Privacy
     -------
-    Neighbors are databases of one party that differ in one row, replaced by another. Each party's
-    answers satisfy the loss of its own `NoisySums`, which was spent when that was made; who knows
-    one party's rows learns no more than that about the other's. Where one person's rows of both
-    change, the losses of both add up. (Dwork and Nissim, CRYPTO 2004;
-    the primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.) Sets of rows are random and
-    public; which is asked about next depends on the answers alone.
+    Neighbors are databases of one party that differ in one row, replaced by another. The answers of
+    each party satisfy the loss of its `NoisySums`, which was spent when that was created; someone
+    who knows the rows of one party learns no more than that about the rows of the other. If one
+    person's rows of both parties change, the losses add up. (Dwork and Nissim, CRYPTO 2004; the
+    primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.) Sets of rows are random and public;
+    the next query depends on earlier answers alone.
 
     Parameters
     ----------
     a, b : NoisySums or RemoteSums
-        The two parties: the same rows in the same order, "replace". `a` is asked at most
-        ``1 + trials`` questions, `b` ``1 + votes``.
+        The two parties: the same rows in the same order, "replace". `a` gets at most ``1 + trials``
+        queries, `b` ``1 + votes``.
     alpha, beta : Condition
-        Of the columns of `a`, and of `b`.
+        Conditions on the columns of `a`, and of `b`.
     strength : float
         Between -1 and 1.
     votes : int, default 1
-        Number of sets that decide; an odd number has no ties. One set decides little better than a
-        coin does when the true strength is near.
+        Number of sets that vote; an odd number has no ties. If the true strength is near the tested
+        one, the vote of one set is hardly better than a coin.
     trials : int, default 64
-        Number of sets to try, at most; about one in 13 is heavy.
+        The largest number of sets to try; about one in 13 has a large excess.
     heavy : float, default 1.0
-        How large an excess a set must have, over ``sqrt(|S| a (1 - a))``, as published.
+        The least excess of a set that votes, over ``sqrt(|S| a (1 - a))``, as published.
     rng : Generator, optional
-        Draws the sets; the secure one by default.
+        The source of the sets; by default the secure one.
 
     Returns
     -------
     ImplicationTest
-        `holds` is the answer. Other strengths can be asked of it, and searched for.
+        `holds` is the answer. It can also test other strengths, and search for one.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument; nothing has been asked.
+        For a bad argument; no query was made.
     BudgetError
-        If a party has too few questions left; nothing has been asked.
+        If a party has too few queries left; no query was made.
     DataError
         For NaN under ``nan="raise"``.
 
     Notes
     -----
-    Cost: a read of the data for each question. The noise of a question grows with the number of
-    questions, and should be far below ``sqrt(n)``; `implication_strength` makes more of a budget.
+    Cost: a read of the data for each question. The noise of a query grows with the number of
+    queries, and should be far below ``sqrt(n)``; `implication_strength` is more accurate for the
+    same budget.
 
     Examples
     --------

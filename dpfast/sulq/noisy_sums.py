@@ -26,38 +26,37 @@ from .terms import Answer, Exact, Term, exact, joint, listed, shared, totals, ve
 
 
 class NoisySums:
-    """Answer a fixed number of questions by noisy sums of functions of a row, for one loss.
+    """Answer a fixed number of queries by noisy sums of functions of a row, for one loss.
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`).
-    All answers together satisfy the loss that is asked for, whatever is asked and however a
-    question depends on earlier answers; it is spent when the object is made, and question
-    ``queries + 1`` is refused. (The SuLQ primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.)
-    Each row's value is clipped and put on a public grid, so a sum is an exact integer of
-    known sensitivity: for values of [a, b], ``max(|a|, |b|)`` when a row comes or goes and
-    ``b - a`` when it is replaced; for vectors no longer than r, r and 2 r. Noise is discrete
-    Gaussian for `rho`, a rounded Gaussian for `epsilon` and `delta` (composed exactly: Dong, Roth
-    and Su, JRSS B 2022). For `epsilon` alone it is discrete Laplace for vectors, and for numbers
-    whatever has the least error: that, a staircase, or joint noise of a batch (Hardt and Talwar,
-    STOC 2010).
+    Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). All
+    answers together satisfy the requested loss, for any queries, which may depend on earlier
+    answers; the loss is spent when the object is created, and query ``queries + 1`` is refused.
+    (The SuLQ primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.) Each row's value is clipped
+    and rounded to a public grid, so a sum is an exact integer of known sensitivity: for values of
+    [a, b], ``max(|a|, |b|)`` if a row is added or removed and ``b - a`` if it is replaced; for
+    vectors of length at most r, r and 2 r. Noise is discrete Gaussian for `rho`, a rounded Gaussian
+    for `epsilon` and `delta` (composed exactly: Dong, Roth and Su, JRSS B 2022). For `epsilon`
+    alone it is discrete Laplace for vectors, and for numbers whichever has the least error:
+    discrete Laplace, a staircase, or joint noise of a batch (Hardt and Talwar, STOC 2010).
 
     Parameters
     ----------
     data : array_like of shape (n,) or (n, d), structured array, table, or source
-        As in `sample_and_aggregate`: what is null in a table is NaN.
+        As in `sample_and_aggregate`: a null in a table is NaN.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     queries : int
-        Number of questions. Noise has a standard deviation in proportion to its square root (to
-        itself, with `epsilon` alone).
+        Number of queries. The standard deviation of the noise is proportional to its square root
+        (with `epsilon` alone, to the number itself).
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        It is said of the values of functions: "drop" is 0 (with "add-remove" only). A vector with
-        one is 0, unless it is refused.
+        This applies to the values of functions: "drop" counts a missing value as 0 (with
+        "add-remove" only). A vector with a missing value counts as 0, unless it is refused.
     budget : Budget, optional
         The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional
@@ -67,9 +66,9 @@ class NoisySums:
     Attributes
     ----------
     rows : int or None
-        Number of rows, where it is known and public: where rows are replaced.
+        The number of rows if it is public, which it is under "replace"; otherwise None.
     remaining : int
-        Number of questions that are left.
+        Number of queries that are left.
     deviation : float
         The standard deviation of the noise of a sum of values of [0, 1].
 
@@ -82,9 +81,9 @@ class NoisySums:
 
     Notes
     -----
-    Cost: a read of the data for each question. A question that fails for what the rows hold
-    (`DataError`) is used up; one with a bad argument is not. The object can be neither pickled nor
-    copied, and a forked process is refused.
+    Cost: a read of the data for each question. A query that fails because of the rows (`DataError`)
+    is used up; one with a bad argument is not. The object can be neither pickled nor copied, and a
+    forked process is refused.
 
     Examples
     --------
@@ -163,12 +162,12 @@ class NoisySums:
 
     @property
     def remaining(self) -> int:
-        """The number of questions that are left."""
+        """The number of queries that are left."""
         return self._rounds.remaining
 
     @property
     def rows(self) -> int | None:
-        """The number of rows if it is known and public, as where rows are replaced; else None."""
+        """The number of rows if it is public, which it is under "replace"; otherwise None."""
         return self._source.length if self._neighbors == "replace" else None
 
     @property
@@ -194,27 +193,28 @@ class NoisySums:
         ----------
         f : str, Numba dispatcher, condition or array_like
             * "count": 1. "value", "square": a number of the row, or its square, clipped to `bounds`
-              before. "product": that of two columns. "row": all its numbers, cut to length `l2`.
+              before. "product": the product of two columns. "row": all numbers of the row, clipped
+              to length `l2`.
             * A function ``f(row)`` compiled by ``numba.njit`` that returns a real number, or an
               array or a tuple of them. A row is a number; of a matrix, an array; of named columns,
-              a record. Where it raises, it has no value (see `nan`). It draws no random numbers,
-              and must not look beyond the end of its row, which Numba checks only with
+              a record. If it raises, the row has no value (see `nan`). It must not draw random
+              numbers, and must not read beyond the end of its row, which Numba checks only with
               ``boundscheck=True``.
             * A condition made of `Attribute`, which counts the rows where it holds.
             * Values, one for each row (or `size` of them), each computed from that row alone.
         rows : array_like of bool or int, optional
-            The public set of rows to sum over: a mask with an entry for each row, or row
-            numbers ("replace" only, for where rows come and go they have no numbers; the entry of
-            a mask comes and goes with its row). It must not depend on the data.
+            The public set of rows to sum over: a mask with an entry for each row, or row numbers
+            (under "replace" only, because rows have no fixed numbers under "add-remove"; there the
+            entry of a mask is added or removed with its row). It must not depend on the data.
         bounds : (float, float), optional
             Public limits of the function's values, (0, 1) by default; other values are clipped. For
             "value", "square" and "product" the limits of the columns, without a default.
         l2 : float, optional
-            For vectors: their largest length; longer ones are cut to it.
+            For vectors: their largest length; longer vectors are shortened to it.
         size : int, optional
             Number of entries of the array that a function returns.
         column : int, str or two of them, optional
-            Which column, where rows have several.
+            The column, if rows have several.
 
         Returns
         -------
@@ -225,33 +225,33 @@ class NoisySums:
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            For a bad argument; no question has been used.
+            For a bad argument; no query was used up.
         BudgetError
             After the last question.
         DataError
-            A missing value under ``nan="raise"``; the question has been used.
+            For a missing value under ``nan="raise"``; the query is used up.
         """
         return self._ask([Term(f, bounds, l2, size, column)], rows, None)[0]
 
     def batch(
         self, terms: Sequence[Any], rows: ArrayLike | None = None, *, l2: Number | None = None
     ) -> list[Answer]:
-        """Ask several sums as one question, with noise for their joint sensitivity.
+        """Answer several sums as one query, with noise for their joint sensitivity.
 
-        m sums, each with noise in proportion to its own sensitivity, get sqrt(m) times the noise of
-        one; with `epsilon` alone numbers get sqrt((m + 1) (m + 2) / 6) times that at most, and
-        vectors among them m times. If a row's values together are known to make a vector no
-        longer than `l2`, as those of disjoint predicates do (1), that alone counts.
+        With m sums, each gets noise in proportion to its sensitivity, sqrt(m) times the noise of a
+        single sum; with `epsilon` alone at most sqrt((m + 1) (m + 2) / 6) times the noise of a
+        single sum for numbers, and m times for vectors. If a row's values together are known to
+        form a vector of length at most `l2` (1 for disjoint predicates), only this length counts.
 
         Parameters
         ----------
         terms : sequence
-            Each a `Term`, or anything that `sum` takes for `f`.
+            Each is a `Term`, or any value that `sum` takes for `f`.
         rows : array_like, optional
             As in `sum`.
         l2 : float, optional
-            The largest length of all values of a row as one vector; longer ones are cut to it. Then
-            no term has bounds of its own.
+            The largest length of all values of a row as one vector; longer vectors are shortened to
+            it. Then no term has bounds.
 
         Returns
         -------
@@ -278,23 +278,22 @@ class NoisySums:
         """Return the noisy number of rows where f holds, and a noisy contrast for each row set.
 
         The contrast of a set is half of the difference between the numbers of such rows inside and
-        outside the set. All contrasts are one question, with a quarter of the variance of as many
-        questions about sums over the sets. A row changes every contrast by 1/2, whether the row is
-        in the set or not. So a row changes r contrasts, and half of the total, by
-        ``sqrt(r + 1) / 2``.
+        outside the set. All contrasts are one query, with a quarter of the variance of as many
+        queries about sums over the sets. A row changes every contrast by 1/2, whether the row is in
+        the set or not. So a row changes r contrasts, and half of the total, by ``sqrt(r + 1) / 2``.
 
         Parameters
         ----------
         f : condition, Numba dispatcher or array_like
-            A condition, or one number a row, which is to be another than 0.
+            A condition, or one number a row, for a condition that the number is not 0.
         sets : RowSets, or array_like of bool of shape (sets, rows)
-            Public sets of rows, which must not depend on the data. Where rows come and go, the bits
-            of a row come and go with it.
+            Public sets of rows, which must not depend on the data. Under "add-remove", the bits of
+            a row are added or removed with it.
 
         Returns
         -------
         total : float
-            Number of rows where it holds, with noise of twice the deviation of a contrast.
+            Number of rows where f holds, with noise of twice the standard deviation of a contrast.
         contrasts : float64 array of shape (sets,)
             Half of the difference between the numbers of such rows inside and outside of each set,
             with noise of deviation ``contrast_deviation(len(sets))``.
@@ -335,7 +334,7 @@ class NoisySums:
         Parameters
         ----------
         sets : int
-            How many sets are asked about at once, at most 2**40.
+            The number of sets in one query, at most 2**40.
 
         Returns
         -------
@@ -344,7 +343,7 @@ class NoisySums:
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            If `sets` is no such number.
+            If `sets` is not such a number.
         """
         count = checks.whole("sets", sets, 0, 1 << 40)
         return self._rounds.noise(contrast_part(count)).deviation / 2.0

@@ -48,7 +48,7 @@ class Oracle(ABC):
 
     @property
     def remaining(self) -> int:
-        """The number of questions that are left."""
+        """The number of queries that are left."""
         return self.queries - self._used
 
     @property
@@ -94,7 +94,7 @@ class Oracle(ABC):
         BudgetError
             After the last question.
         DataError
-            A missing value under ``nan="raise"``; the question has been used.
+            For a missing value under ``nan="raise"``; the query is used up.
         """
         return self.batch([Term(f, bounds, l2, size, column)])[0]
 
@@ -150,44 +150,44 @@ class StatisticalQueryOracle(Oracle):
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`).
-    All answers together satisfy the loss `cost`, whatever is asked and however a question depends
-    on earlier answers. It is known before the data are touched, spent when the object is made, and
-    no question is answered after the last. (The oracle of Blum, Dwork, McSherry and Nissim, PODS
-    2005, with the noise of `NoisySums`.)
+    Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). All
+    answers together satisfy the loss `cost`, for any queries, which may depend on earlier answers.
+    The loss is known before the data are touched and spent when the object is created, and no query
+    is answered after the last one. (The oracle of Blum, Dwork, McSherry and Nissim, PODS 2005, with
+    the noise of `NoisySums`.)
 
     Parameters
     ----------
     data : array_like of shape (n,) or (n, d), structured array, table, or source
-        As in `NoisySums`. Where there are labels, they are a column.
+        As in `NoisySums`. Labels, if any, are one of the columns.
     tolerance : float, or one for each question
-        How far an answer may be from the mean over the rows, in the units of the functions. A
-        question with half the tolerance costs four times as much (twice, with `epsilon` alone). At
+        The largest error of an answer as a mean over the rows, in the units of the functions. A
+        query with half the tolerance costs four times as much (twice, with `epsilon` alone). At
         least about ``2**-30`` of the bounds.
     queries : int, optional
-        Number of questions, where all have the same tolerance; at most 2**20.
+        Number of queries if all have the same tolerance; at most 2**20.
     confidence : float, default 0.95
         The probability that all answers are within their tolerances.
     bounds : (float, float), default (0, 1)
-        Public limits of the functions that will be asked about.
+        Public limits of the functions in queries.
     l2 : float, optional
         Instead of `bounds`, for vectors: their largest length.
     size : int, optional
         With `l2`: the largest number of entries of a vector, at most 2**20.
     epsilon, delta, rho : float, Fraction or Decimal, optional
-        The most that may be spent: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. What is
-        spent is `cost`.
+        The most that may be spent: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. The
+        loss that is spent is `cost`.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove". With "replace"
         the number of rows is public.
     rows : int, optional
-        Number of rows, for "replace" where a source does not know it. With "add-remove" it must
-        be given: a public lower bound.
+        Number of rows, for "replace" if a source does not know it. With "add-remove" it must be
+        given: a public lower bound.
     nan : {"raise", "lower", "upper"} or float, default "raise"
-        What a value of a function counts as that is NaN, as in `NoisySums`.
+        How a NaN value of a function is treated, as in `NoisySums`.
     budget : Budget, optional
-        The budget that pays for all answers, before rows are read or random bits are drawn. What it
-        pays is `cost`.
+        The budget that pays for all answers, before rows are read or random bits are drawn. A
+        budget that pays `cost`.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -195,11 +195,11 @@ class StatisticalQueryOracle(Oracle):
     Attributes
     ----------
     cost : Pure, Approx or ZCDP
-        The loss of all answers together: the least that is enough; see `oracle_cost`.
+        The loss of all answers together, which is the least sufficient one; see `oracle_cost`.
     tolerance : float
         The largest of all tolerances.
     queries, remaining : int
-        Number of questions in all, and of those that are left.
+        The total number of queries, and the number that are left.
     columns : tuple
         Names or numbers of the columns of a row.
 
@@ -211,24 +211,24 @@ class StatisticalQueryOracle(Oracle):
     BudgetError
         When the budget has too little left; nothing has been spent.
     DataError
-        When there are not as many rows as `rows` says; the spent budget is not refunded. (With
-        "add-remove" when the noisy count is below all that noise explains, which is otherwise
-        among the events that `confidence` leaves.)
+        If there are fewer or more rows than `rows` says; the spent budget is not refunded. (With
+        "add-remove": if the noisy count is lower than noise can explain; noise alone causes this
+        with a probability that is part of ``1 - confidence``.)
 
     Notes
     -----
-    Cost: a read of the data a question, and one to count the rows with "add-remove".
+    Cost: one read of the data for each query, and one to count the rows with "add-remove".
 
-    The promise is about the mean over these rows of the function as it is summed: clipped, and on
-    a grid of about ``2**-40`` of its bounds (``2**-30`` for the factors of "square" and "product").
-    It says nothing of the population that the rows are from. For questions that were
-    chosen without looking at these rows, add ``(hi - lo) sqrt(log(2 q / b) / (2 n))`` with
-    probability 1 - b (Hoeffding); for others the sampling error is larger, if not by much where
-    answers are private (Dwork et al., STOC 2015).
+    The promise is about the mean of the summed function over these rows: clipped, and on a grid of
+    about ``2**-40`` of its bounds (``2**-30`` for the factors of "square" and "product"). It is no
+    statement about the population of the rows. For queries that were chosen without looking at
+    these rows, add ``(hi - lo) sqrt(log(2 q / b) / (2 n))`` with probability 1 - b (Hoeffding); for
+    adaptive queries the sampling error is larger, but not by much because answers are private
+    (Dwork et al., STOC 2015).
 
-    Answers are not averaged over repeated questions: that is the same as one question for the
-    loss of all. With "add-remove" the rows are counted once, with noise, as part of the cost, and
-    functions are centered between their bounds, which halves their sensitivity.
+    Answers are not averaged over repeated queries: one query for the whole loss is as accurate.
+    With "add-remove" the rows are counted once, with noise, as part of the cost, and functions are
+    centered between their bounds, which halves their sensitivity.
 
     The object can be neither pickled nor copied, and a forked process is refused.
 
@@ -250,7 +250,7 @@ class StatisticalQueryOracle(Oracle):
     >>> oracle
     StatisticalQueryOracle(ZCDP(rho=0.001855), 8 of 10 left)
 
-    Too few rows for what may be spent:
+    Too few rows for the loss:
 
     >>> dp.sulq.StatisticalQueryOracle(age, tolerance=0.01, queries=10, rho=1e-4, rows=30_000)
     Traceback (most recent call last):
@@ -358,18 +358,19 @@ def _known_rows(rows: Any, length: int | None, neighbors: str) -> int:
 class ExactOracle(Oracle):
     """NOT PRIVATE: exact answers, to compare a `StatisticalQueryOracle` with.
 
-    A learner that asks a `StatisticalQueryOracle` can ask this one, to see what noise does.
+    A learner for a `StatisticalQueryOracle` can use this one, to see the effect of noise.
 
     Parameters
     ----------
     data : array_like of shape (n,) or (n, d), structured array, table, or source
     tolerance : float, or one for each question
-        What a learner is told. Answers are exact.
+        The tolerance that a learner sees. Answers are exact.
     queries : int, optional
     bounds : (float, float), default (0, 1)
     l2, size : optional
     nan : {"raise", "lower", "upper"} or float, default "raise"
-        All as in `StatisticalQueryOracle`; bounds and lengths clip, and do nothing else.
+        All as in `StatisticalQueryOracle`; values are clipped to bounds and lengths, which have no
+        other effect.
 
     Attributes
     ----------
@@ -387,7 +388,7 @@ class ExactOracle(Oracle):
 
     Notes
     -----
-    Cost: a read of the data a question.
+    Cost: one read of the data for each query.
 
     Examples
     --------

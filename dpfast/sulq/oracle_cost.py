@@ -290,13 +290,13 @@ def oracle_cost(
     Returns
     -------
     Pure, Approx or ZCDP
-        The least loss that is enough, its four digits rounded up. With Gaussian noise it is in
-        proportion to the sum of ``1 / tolerance**2`` over ``rows**2``.
+        The least sufficient loss, rounded up to four digits. With Gaussian noise it is proportional
+        to the sum of ``1 / tolerance**2``, divided by ``rows**2``.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument, and for too few rows at any loss.
+        For a bad argument, or too few rows at any loss.
 
     Notes
     -----

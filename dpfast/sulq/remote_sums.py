@@ -47,26 +47,26 @@ class Connection(Protocol):
 
 
 def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) -> int:
-    """Answer the questions of another party from `NoisySums` until the party hangs up.
+    """Answer the queries of another party from `NoisySums` until that party closes the connection.
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row. Whatever is asked, however often, all answers
-    together satisfy the loss of `sums`, which was spent when they were made; questions that are one
-    too many are refused. So are sets of rows where rows come and go, which only a holder of the
-    rows can choose (and whether a set fits would tell how many there are). (Blum, Dwork, McSherry
-    and Nissim, PODS 2005.) No row, no exact number and no randomness leaves, and nothing that is
-    received is executed. How long an answer takes is not hidden.
+    Neighbors are datasets that differ in one row. All answers together, to any number of any
+    queries, satisfy the loss of `sums`, which was spent when they were created; further queries are
+    refused. Sets of rows are refused under "add-remove", because only a holder of the rows can
+    choose them (and whether a set fits would reveal the number of rows). (Blum, Dwork, McSherry and
+    Nissim, PODS 2005.) No row, no exact number and no randomness is sent, and nothing that is
+    received is executed. The time of an answer is not hidden.
 
     Parameters
     ----------
     sums : NoisySums
         The sums over the columns that this party holds.
     connection : object with ``send_bytes`` and ``recv_bytes``
-        As `multiprocessing.Pipe` makes them, and `multiprocessing.connection.Listener`.
+        A connection of `multiprocessing.Pipe` or `multiprocessing.connection.Listener`.
     largest : int, default 2**30
-        Size of a question in bytes, at most. Row sets have an eighth of a byte for each row and
-        set, and a question may have 2**20 of them. The rest of it may have 2**20 bytes.
+        The largest size of a query in bytes. Row sets take an eighth of a byte for each row and
+        set, and a query may have 2**20 sets. The rest of a query may take 2**20 bytes.
 
     Returns
     -------
@@ -76,13 +76,13 @@ def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) ->
     Raises
     ------
     ArgumentTypeError
-        For `sums` of another kind.
+        If `sums` is not a `NoisySums`.
     OSError
-        When the connection breaks, or a question is larger than `largest`.
+        If the connection breaks, or a query is larger than `largest`.
 
     Notes
     -----
-    Cost: that of `sums`. It waits for as long as the other party does.
+    Cost: that of `sums`. It waits as long as the other party takes.
 
     Examples
     --------
@@ -175,23 +175,23 @@ def _sets(sums: NoisySums, bits: bytes, rows: int, sets: int) -> RowSets:
 
 
 class RemoteSums:
-    """Ask the `NoisySums` of another party through a connection.
+    """Send queries to the `NoisySums` of another party through a connection.
 
-    NOT PRIVATE by itself: the answers of the other party are private by its own `NoisySums`.
+    NOT PRIVATE by itself: the answers of the other party are private by its `NoisySums`.
 
     Parameters
     ----------
     connection : object with ``send_bytes`` and ``recv_bytes``
-        `serve` is at its other end.
+        A connection to `serve`.
 
     Attributes
     ----------
     rows : int or None
-        Number of rows of the other party, where it is public.
+        The number of rows of the other party, if it is public.
     neighbors : str
         The neighboring relation of its loss.
     remaining : int
-        Number of questions that are left; asked each time.
+        The number of queries that are left; it is read from the other party each time.
     deviation : float
         The standard deviation of the noise of a sum.
     loss : str
@@ -200,14 +200,14 @@ class RemoteSums:
     Raises
     ------
     SourceError
-        When the other party is not there, or sends anything but an answer.
+        If the other party is not there, or sends anything but an answer.
     ArgumentError, ArgumentTypeError, BudgetError, DataError
-        When its `NoisySums` refuse.
+        If the other party's `NoisySums` refuse the query.
 
     Notes
     -----
-    Cost: a message for each question, with an eighth of a byte for each row and set. It waits as
-    long as the other party takes; a message that is longer than any answer is refused.
+    Cost: a message for each query, with an eighth of a byte for each row and set. It waits as long
+    as the other party takes; a message that is longer than any answer is refused.
 
     Examples
     --------
@@ -227,7 +227,7 @@ class RemoteSums:
 
     @property
     def remaining(self) -> int:
-        """The number of questions that the other party will still answer."""
+        """The number of queries that the other party will still answer."""
         return int(self._facts()["remaining"])
 
     def contrast_deviation(self, sets: int) -> float:
@@ -268,7 +268,7 @@ class RemoteSums:
         Parameters
         ----------
         f : Condition
-            Of the rows of the other party.
+            A condition on the rows of the other party.
         sets : RowSets, or array_like of bool of shape (sets, n)
 
         Returns

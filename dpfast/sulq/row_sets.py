@@ -25,7 +25,7 @@ from .terms import Exact
 
 
 class RowSets:
-    """Public sets of rows, which are sent to another party as bits, not as a seed.
+    """Public sets of rows, which are sent to another party as bits and not as a seed.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class RowSets:
     Raises
     ------
     ArgumentTypeError
-        For anything but an array of booleans of two dimensions.
+        For anything but a two-dimensional array of booleans.
 
     Notes
     -----
@@ -81,19 +81,19 @@ class RowSets:
         Parameters
         ----------
         rows, sets : int
-            How many of each.
+            The number of rows, and the number of sets.
         rng : Generator, optional
             By default the secure one.
 
         Returns
         -------
         RowSets
-            Every set of rows is as likely as any other.
+            All sets of rows are equally likely.
 
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            If `rows` or `sets` is no integer of at least 0.
+            If `rows` or `sets` is not an integer of at least 0.
         """
         n, r = _size(rows, sets)
         return cls._of(n, _rng.check(rng).random_raw((r, -(-n // 64))))
@@ -105,9 +105,9 @@ class RowSets:
         Parameters
         ----------
         bits : bytes, bytearray or memoryview
-            What `to_bytes` gave.
+            The bytes that `to_bytes` returned.
         rows, sets : int
-            How many of each.
+            The number of rows, and the number of sets.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class RowSets:
         return sets
 
     def to_bytes(self) -> bytes:
-        """Return the bits of all sets, set by set, each from a new byte, least bit first.
+        """Return the bits of all sets in order; each set starts a new byte, least bit first.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class RowSets:
         Parameters
         ----------
         number : int
-            Which set.
+            The index of the set.
 
         Returns
         -------
@@ -171,14 +171,14 @@ class RowSets:
         """Count for each set the rows, of some consecutive rows, where a condition holds.
 
         The bits of `holds` are packed into words like the bits of a set, so the counts are numbers
-        of bits that words have in common.
+        of common bits of two words.
 
         Parameters
         ----------
         holds : bool array
-            Whether it holds, for the rows from `start` on.
+            Whether the condition holds, for the rows from `start` on.
         start : int
-            The number of the first of them.
+            The number of the first of these rows.
 
         Returns
         -------

@@ -65,7 +65,7 @@ class Cells:
 def cells(lo: float, hi: float, bits: int = FINE, width: float | None = None) -> Cells:
     """Return a grid of about ``2**bits`` cells in `width`, by default the bounds' distance.
 
-    The grid is coarser where float64 needs that, for bounds far from 0. It is a function of public
+    The grid is coarser where float64 needs that, for bounds far from 0. It depends on public
     numbers alone. A `width` above ``hi - lo`` may leave only one cell.
     """
     wide = hi - lo if width is None else width

@@ -69,7 +69,7 @@ class Window(NamedTuple):
 
 
 class Ranks:
-    """Order statistics of one column, found when they are needed; NOT PRIVATE.
+    """Order statistics of one column, computed when they are needed; NOT PRIVATE.
 
     Parameters
     ----------
@@ -77,16 +77,16 @@ class Ranks:
         One-dimensional data of an integer, bool or float dtype of at most 64 bits, a masked array,
         an Arrow column, or a source. bool is read as uint8, float16 as float32.
     missing : "drop", "raise" or float
-        A row that is NaN or null is left out, or counts as this number (which may be infinite).
-        The window tells how many there are; raising an error is left to the caller.
+        A row that is NaN or null is left out, or counts as this number (which may be infinite). The
+        window has the number of such rows; it is the caller who raises an error.
     assume_sorted : bool
-        Trust that an array ascends (NaN last, as `numpy.sort` leaves it), and read only the window
-        and a few other rows.
+        Whether to trust that an array ascends (NaN last, as after `numpy.sort`), and to read only
+        the window and a few other rows.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If the data cannot be read, or `missing` is none of these.
+        If the data cannot be read, or `missing` is none of these options.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Ranks:
     Notes
     -----
     A pass collects a few times more than the window, so that a somewhat wider second window needs
-    no second pass. Nothing is read before the first window is asked for.
+    no second pass. No row is read before the first window is requested.
     """
 
     __slots__ = ("_held", "_missing", "_sorted", "_source")
@@ -113,7 +113,7 @@ class Ranks:
 
     @property
     def length(self) -> int | None:
-        """The number of rows, missing ones too; None if only a pass can tell the number."""
+        """The number of rows, including missing ones; None if only a pass can find the number."""
         return self._source.length
 
     def window(
@@ -122,18 +122,18 @@ class Ranks:
         width: int,
         convert: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
     ) -> Window:
-        """Return order statistics ``m - width .. m + width`` that exist, ``m = rank_rule(n)``.
+        """Return the order statistics of ranks ``m - width .. m + width``, ``m = rank_rule(n)``.
 
         Parameters
         ----------
         rank_rule : callable
-            Gives the rank, counted from 1, from the number of values. It is also called for
-            estimates of that number, and not called for 0.
+            A function that returns the rank, counted from 1, for a number of values. It is also
+            called for estimates of that number, and not called for 0.
         width : int
             The number of ranks on either side.
         convert : callable, optional
-            An ascending function of arrays; the window then holds its values. It gets the data in
-            their own dtype even if a replacement for missing rows has another.
+            An increasing function of arrays; the window then holds its values. It gets the data in
+            their dtype, even if a replacement for missing rows has another.
 
         Returns
         -------
@@ -157,15 +157,15 @@ class Ranks:
     ) -> None:
         """Collect several windows, given by rank rule and width, in one pass.
 
-        Where a window may end in a tie, the values below its ``thresholds(value)`` are counted, for
-        `less`. What the pass misses costs another when it is needed.
+        If a window may end in a tie, the values below its ``thresholds(value)`` are counted, for
+        `less`. If the pass misses a window, the window takes another pass when it is needed.
 
         Parameters
         ----------
         windows : iterable of (callable, int)
             As the arguments of `window`.
         thresholds : callable, optional
-            Gives the values of interest for the value where a window ends.
+            A function that returns thresholds for the value where a window ends.
 
         Examples
         --------
@@ -181,7 +181,7 @@ class Ranks:
             self._keep(find_all(self._source, targets, thresholds) if ranks is None else [ranks])
 
     def less(self, value: float) -> int:
-        """Count the values below `value`, which may take a pass.
+        """Count the values below `value`; this may need a pass.
 
         Parameters
         ----------
@@ -331,15 +331,17 @@ def window(
         One-dimensional, of any integer, bool or float dtype up to 64 bits, any byte order and
         stride; a masked array; an Arrow column; a source such as `dpfast.scan` returns.
     rank : int or callable
-        Rank of the middle, counted from 1, or a function that gives it from the number of values.
+        The rank of the middle, counted from 1, or a function that returns it for a number of
+        values.
     width : int
         The number of ranks on either side; the window ends where the data end.
     nan : "raise", "drop" or float, optional
-        What NaN and null count as: an error, no row, or this number, which may be infinite.
+        How NaN and null are treated: as an error, as no row, or as this number, which may be
+        infinite.
     assume_sorted : bool, optional
-        The data ascend (NaN last). Then only the window is read and checked: disorder inside the
-        window is always detected, disorder elsewhere at some random rows only. Data without random
-        access, such as files and masked arrays, are read as a whole.
+        Whether the data ascend (NaN last). Then only the window is read and checked: disorder
+        inside the window is always detected, disorder elsewhere at some random rows only. Data
+        without random access, such as files and masked arrays, are read as a whole.
 
     Returns
     -------
@@ -356,8 +358,8 @@ def window(
 
     Notes
     -----
-    Expected time is linear for every input: one pass, and another after a miss, which has a
-    probability of about one in a million for any data (the pivots are random). Extra memory is
+    The expected time is linear for every input: one pass, and another if the pivots miss, which has
+    a probability of about one in a million for any data (the pivots are random). Extra memory is
     O(window + n**(2/3)). `dpfast.threads` share an array in memory.
 
     References

@@ -62,9 +62,9 @@ class Chunk(NamedTuple):
     nulls : int, default 0
         How many rows were null.
     present : ndarray of bool, optional
-        Of each row of the chunk, whether it is among the values; None if all are. What ignores
-        nulls needs no more than their number, so a source may leave it out, but then its nulls
-        have no place and it cannot be cut into blocks.
+        Of each row of the chunk, whether it is among the values; None if all are. Code that ignores
+        nulls needs only their number, so a source may leave out the mask; but then the positions of
+        nulls are unknown, and it cannot be cut into blocks.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Source(Protocol):
 
     @property
     def nulls(self) -> int | None:
-        """About how many rows are null, used to choose pivots; None when not known."""
+        """The approximate number of null rows, used to choose pivots; None if it is unknown."""
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
         """Summarise every chunk of the column and merge the summaries.
@@ -116,18 +116,18 @@ class Source(Protocol):
         """
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        """Return about `count` random values from all over the column, nulls left out, cheaply.
+        """Return about `count` random values of the column, without nulls, at low cost.
 
-        ``words(k)`` gives `k` random words of 64 bits to choose by. The sample only places pivots:
-        a biased one costs time and never correctness. Return None when a sample would cost about
-        as much as a pass.
+        ``words(k)`` gives `k` random words of 64 bits to choose by. The sample is used only for
+        pivots: a biased sample costs time but never correctness. Return None if a sample would cost
+        about as much as a pass.
 
         Parameters
         ----------
         count : int
-            How many values are wanted; somewhat more or fewer may come.
+            The wanted number of values; somewhat more or fewer may be returned.
         words : callable
-            The source of random places.
+            The source of random positions.
 
         Returns
         -------

@@ -303,7 +303,7 @@ def is_expression(where: Any) -> bool:
 
 
 def conditions(where: Any, name: str = "where") -> tuple[Condition | ArrowTest, ...]:
-    """Return the conditions that a table, or a list of tables, sets on rows that are kept.
+    """Return the conditions that a table, or a list of tables, sets on the rows to keep.
 
     Parameters
     ----------
@@ -313,17 +313,18 @@ def conditions(where: Any, name: str = "where") -> tuple[Condition | ArrowTest, 
         are dates, times or durations of Python or NumPy, or texts such as ``"2024-01-31"``. Or an
         expression of Arrow, as in `dpfast.scan`.
     name : str, default "where"
-        What messages call the argument.
+        The name of the argument in error messages.
 
     Returns
     -------
     tuple
-        For `Files.data`; each of a dict has the ``column``, ``test`` and ``values`` of one test.
+        The argument `where` of `Files.data`; each test of a dict has a ``column``, a ``test`` and
+        ``values``.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For anything else.
+        If `results` is anything else.
 
     Examples
     --------

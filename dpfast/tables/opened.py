@@ -21,16 +21,16 @@ from .text_format import CHECKS
 
 
 class Files:
-    """One or more files with the same columns, opened: any of the columns can be data.
+    """One or more open files with the same columns: any of the columns can be data.
 
-    Their headers are read, and no row is before a release asks for it.
+    Their headers are read now; rows are read only by a release.
 
     Parameters
     ----------
     path : str or path-like, or a list of these
         As in `dpfast.scan`.
     **options
-        How a file of text is written, and of remote files, as in `dpfast.scan`.
+        The format of a text file and options for remote files, as in `dpfast.scan`.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Files:
         return self._reader.identity()
 
     def find(self, column: str | None = None) -> str:
-        """Return the name of a column, or refuse it if missing; without `column`, of the only one.
+        """Return the name of a column, or of the only one; refuse a column that is missing.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class Files:
         Parameters
         ----------
         other_than : str, optional
-            A column that is left out, because it is not part of the data.
+            A column to leave out, because it is not part of the data.
 
         Returns
         -------
@@ -156,25 +156,25 @@ class Files:
     def check(self, columns: Sequence[str] | None = None) -> dict[str, Any]:
         """Report which cells of text files would be errors, for the owner of the data.
 
-        NOT PRIVATE: it reads all rows, releases nothing, and shows cells as they are.
+        NOT PRIVATE: it reads all rows, releases nothing, and shows cells unchanged.
 
         Parameters
         ----------
         columns : sequence of str, optional
-            Columns that are to be numbers, or dates where they are declared; by default all, of
-            which those that begin with ten words are text.
+            Columns of numbers, or of dates where these are declared; by default all columns, except
+            that a column that begins with ten words is text.
 
         Returns
         -------
         dict
-            ``rows``; ``columns``, of which each is "numbers", "dates" or "text" and has a number of
-            missing cells; and the first ten ``faults`` of each column, and of records, with their
-            file, line, cell and what is wrong.
+            ``rows``; ``columns``, each of which is "numbers", "dates" or "text" and has a number of
+            missing cells; and the first ten ``faults`` of each column, and of records, with file,
+            line, cell and reason.
 
         Raises
         ------
         ArgumentError
-            For files that are no text, for these declare the types of their columns.
+            For files that are not text, because these declare the types of their columns.
 
         Examples
         --------
@@ -220,11 +220,11 @@ class Files:
         Parameters
         ----------
         columns : sequence of str or None
-            Their names; None for the only column that there is.
+            The names of the columns; None if there is only one.
         by : sequence of str
-            Columns of keys, instead: of these data all columns can be named.
+            Columns of keys, instead of `column`: then all columns can be named as keys.
         where : sequence of Condition
-            What the rows have to pass, as `conditions` returns it.
+            The conditions on the rows, as returned by `conditions`.
         table : bool, default False
             Whether a single column is a table, too.
 

@@ -78,114 +78,115 @@ def scan(
     path : str or path-like, or a list of these
         A file that ends in ``.parquet`` or ``.pq``; in ``.arrow``, ``.arrows``, ``.feather`` or
         ``.ipc`` (the Arrow file or stream format); in ``.csv`` or ``.tsv``, also compressed
-        (``.csv.gz``, ``.bz2``, ``.zst``, ``.lz4``, or a ``.zip`` of one file); or in ``.npy``.
-        All but the last may also be a directory of parts, whose endings say which of its files
-        belong, and Parquet and text a pattern such as ``"sales/2024-*.parquet"``.
-        Several files of one format are one table, whose rows follow one another. Parquet, Arrow and
-        text may lie in remote places (``"s3://..."``, ``"gs://..."``, ``"memory://..."``): those
-        that pyarrow knows, and with fsspec many more. Directories like ``year=2024`` are a column
-        of that name.
+        (``.csv.gz``, ``.bz2``, ``.zst``, ``.lz4``, or a ``.zip`` of one file); or in ``.npy``. All
+        but ``.npy`` may also be a directory of parts, where the file endings decide which files
+        belong; Parquet and text may be a pattern such as ``"sales/2024-*.parquet"``. Several files
+        of one format are one table, whose rows follow one another. Parquet, Arrow and text files
+        may be remote (``"s3://..."``, ``"gs://..."``, ``"memory://..."``): in storage that pyarrow
+        supports, or with fsspec many more. Directories like ``year=2024`` become a column of that
+        name.
     column : str, int, or list of these, optional
-        The name of the column, or its place from 0. A list makes a table. Left out: the table of
-        all columns, or the only one. ``table["pay"]`` is a column of a table, and a list of names
-        between the brackets makes another table.
+        The name of the column, or its index from 0. A list makes a table. If left out: the table of
+        all columns, or the only column. ``table["pay"]`` is a column of a table, and a list of
+        names between the brackets makes another table.
     where : dict, pyarrow.compute.Expression, or list of these, optional
-        Conditions of the rows to keep, as in `dpfast.extend.conditions`, such as
-        ``{"column": "day", "at_least": "2024-01-01"}``: each looks at one row alone, and a missing
-        value passes none. How many rows are kept is private, so neighbors="replace" is refused. An
-        expression of Arrow is ``(pc.field("delay") > 0) & pc.starts_with(pc.field("to"), "N")``: a
-        row passes for which it is true, and neither null nor a failure, as of a cast or division.
-        Columns of a text file are text there: ``pc.field("delay").cast("float64") > 0``.
+        Conditions of the rows to keep, as in `dpfast.extend.conditions`, such as ``{"column":
+        "day", "at_least": "2024-01-01"}``: each looks at one row alone, and a missing value passes
+        none. How many rows are kept is private, so neighbors="replace" is refused. An expression of
+        Arrow is ``(pc.field("delay") > 0) & pc.starts_with(pc.field("to"), "N")``: a row is kept if
+        it is true, but not if it is null or fails, for example in a cast or a division. Columns of
+        a text file are text in an expression: ``pc.field("delay").cast("float64") > 0``.
     **options
-        How a file of text is written; nothing of this is told by its rows.
+        The format of a text file; the rows do not decide it.
 
         ``quotes``
-            False where a quote is a letter like any other: each line is a row.
+            False if a quote is an ordinary character: then each line is a row.
         ``missing``
             The list of cells that are missing values: by default the empty cell and the usual words
-            (NA, NaN, null, None, ...). They are taken as they stand, quoted or not.
+            (NA, NaN, null, None, ...). Cells are compared exactly, quoted or not.
         ``delimiter``
             The character between cells: by default ``","``, in ``.tsv`` a tab.
         ``encoding``
-            By default ``"utf-8"``; else one that keeps ASCII, such as ``"cp1252"``, ``"latin-1"``,
-            ``"shift_jis"`` or ``"gbk"``.
+            By default ``"utf-8"``; otherwise an encoding that keeps ASCII, such as ``"cp1252"``,
+            ``"latin-1"``, ``"shift_jis"`` or ``"gbk"``.
         ``decimal``
             The decimal mark: ``"."`` by default, or ``","``.
         ``thousands``
-            What may stand between groups of digits, the last of three and the others of two or
-            three: ``","``, ``"."``, ``" "``, ``"'"``, ``"_"``, or one of their typographic forms.
+            The separator between groups of digits, where the last group has three digits and the
+            others two or three: ``","``, ``"."``, ``" "``, ``"'"``, ``"_"``, or one of their
+            typographic forms.
         ``symbols``
             A list of texts such as ``["$", "%", "EUR"]``, of which one may stand before or after a
-            number. They are left out: 12 % is 12.
+            number. They are ignored: 12 % is 12.
         ``dates``
-            The columns of dates or times and how they are written, in the words of
-            `datetime.strptime`: ``{"day": "%d.%m.%Y"}``. They are dates, times if the format has a
-            time of the day, and times with a zone if it has ``%z``.
+            The columns of dates or times and their formats, as for `datetime.strptime`: ``{"day":
+            "%d.%m.%Y"}``. They are dates, times if the format has a time of the day, and times with
+            a zone if it has ``%z``.
 
-        And of remote files:
+        Options for remote files:
 
         ``storage_options``
-            What fsspec is told of the place, such as ``{"anon": True}`` or a key; then it reads
-            places that pyarrow knows, too. No error shows it.
+            Options of fsspec for the storage, such as ``{"anon": True}`` or a key; then fsspec also
+            reads storage that pyarrow supports. No error shows them.
 
     Returns
     -------
     Source
-        One column, to be given to `dpfast.median` and the like, as often as wanted. The file is
-        opened and its header read now; its rows are read by the release.
+        For one column: data for `dpfast.median` and similar functions, for any number of calls. The
+        file is opened and its header read now; its rows are read by the release.
     Table
-        Several, all of them, or one in a list, for statistics of each column (``axis=0``),
-        `dpfast.group_by`, `dpfast.covariance`, `dpfast.histogram`, and
+        For several columns, for all of them, or for a list: a table for statistics of each column
+        (``axis=0``), `dpfast.group_by`, `dpfast.covariance`, `dpfast.histogram`, and
         `dpfast.sample_and_aggregate`, whose estimator gets records of float64 with the names of the
-        columns. Only columns that a release uses are read, and only their types matter. There `ids`
-        may name a further column of the file, of a table as of a single column: integers, text or
-        bytes, which need not be listed.
+        columns. Only columns that a release uses are read, and only their types matter. In a
+        release `ids` may name another column of the file (integers, text or bytes), which need not
+        be listed in `column`.
 
     Raises
     ------
     SourceError
-        A file or column that is not there or holds neither numbers nor text, an ending that is not
-        known, a header that cannot be read. All of that depends on the schema only, and comes
-        before anything is spent. A damaged file may show only while its rows are read, and so does
-        one that is changed or cut short after it was scanned. No message repeats the words of the
-        library that read the file.
+        For a file or column that does not exist or holds neither numbers nor text, an unknown file
+        ending, or a header that cannot be read. These errors depend on the schema only, and come
+        before anything is spent. Damage to a file may be found only while its rows are read, and so
+        may a change of the file after it was scanned. No message repeats the words of the library
+        that read the file.
     ArgumentTypeError
-        When `path` or `column` is of another type.
+        If `path` or `column` is of another type.
     MissingExtraError
-        When pyarrow is not installed; ``.npy`` needs no extra.
+        If pyarrow is not installed; ``.npy`` needs no extra.
 
     Notes
     -----
-    Integers and floats keep their type, booleans become uint8, decimals float64;
-    dictionary-encoded numbers are looked up; dates and times are keys of groups. Columns of several
-    files are matched by name, and have a type that holds those of all: times the finest unit. Text
-    is for `dpfast.histogram` with `categories`; every other release refuses it, before it spends. A
-    null counts as a row, and the `nan` argument of the release says what becomes of it and of NaN.
-    In a table, and wherever whole rows are read, a null is NaN.
+    Integers and floats keep their type, booleans become uint8, decimals float64; dictionary-encoded
+    numbers are looked up; dates and times are keys of groups. Columns of several files are matched
+    by name, and have a type that can hold the values of all files; times have the finest unit. Text
+    is for `dpfast.histogram` with `categories`; every other release refuses it before the spend. A
+    null counts as a row; the `nan` argument of the release says how nulls and NaN are treated. In a
+    table, and wherever whole rows are read, a null is NaN.
 
-    A text file declares no types, so what is asked of a column decides, and never its rows: every
-    cell is read as float64, so integers beyond 2**53 are rounded; only where `categories` are text,
-    cells are compared with them as they stand. Missing values are in no category, not even in one
-    of that name (in other formats they are text), so public words that are missing values, or
+    A text file declares no types, so the use of a column decides its type, and its rows never do:
+    every cell is read as float64, so integers beyond 2**53 are rounded; only if `categories` are
+    text, cells are compared with them exactly. Missing values are in no category, not even in one
+    with the same name (in other formats they are text), so public words that are missing values, or
     cannot be written in the encoding, are refused before the spend. In a file of one column an
-    empty line is a row, whose cell is empty; in others it is no row. Any other cell that is no
-    number or date, text that is not in the encoding, a row of another width, one of over 64
-    megabytes, and a quote that is not closed stop the release with `DataError`, also where a whole
-    column is text. It says nothing of the row, but it is an answer about the data: the spent budget
+    empty line is a row with an empty cell; in other files it is skipped. Any other cell that is not
+    a number or a date, text that is not in the encoding, a row with too few or too many cells or
+    over 64 megabytes, and an open quote stop the release with `DataError`, also if a whole column
+    is text. The error does not show the row, but it is an answer about the data: the spent budget
     is not refunded. ``dpfast check FILE`` shows the owner of the data where such cells are. How a
-    row is read depends on no other, as long as quotes are closed: an open one makes a cell of the
-    rows that follow, unless ``quotes`` is False. Names are the first line that is not empty, of
-    less than half a megabyte; one that goes on in the next line is refused. A name that stands more
-    than once is told by its place: ``0``, or ``"pay (place 0)"``. Names are public: a file without
-    a header shows its first row as names. Ids in a text file are their cells, so ``7`` and ``07``
-    are two; those of missing values are one.
+    row is read does not depend on other rows, as long as quotes are closed: an open quote makes one
+    cell of the rows that follow, unless ``quotes`` is False. The names are the first line that is
+    not empty, of less than half a megabyte; a name that continues in the next line is refused. A
+    name that occurs more than once is replaced by its index: ``0``, or ``"pay (place 0)"``. Names
+    are public: a file without a header shows its first row as names. Ids in a text file are
+    compared as text, so ``7`` and ``07`` are two ids; those of missing values are one id.
 
-    Cost: a pass decodes the column in up to `dpfast.threads` (by default one a core,
-    at most four) while the kernel works on what they have finished. A file of text takes two
-    passes, for there is no cheap sample of it. Memory: two pieces of 65,536 numbers (of 4,096
-    rows, in a table of more than sixteen columns) for each thread and, in Parquet, the pages being
-    decoded; in an Arrow file, one record batch of the columns that are read; in ``.npy``, a
-    megabyte for each thread. No file is mapped.
+    Cost: a pass decodes the column in up to `dpfast.threads` (by default one a core, at most four)
+    while the kernel works on what they have finished. A text file needs two passes, because it
+    cannot be sampled cheaply. Memory: two pieces of 65,536 numbers (of 4,096 rows, in a table of
+    more than sixteen columns) for each thread and, in Parquet, the pages being decoded; in an Arrow
+    file, one record batch of the columns that are read; in ``.npy``, a megabyte for each thread. No
+    file is mapped.
 
     Examples
     --------

@@ -126,7 +126,7 @@ class SharedPasses:
     ----------
     files : Files
     columns : int, default 1
-        How many columns they want in all.
+        The number of columns that the releases read in all.
     progress : bool or callable, optional
         True for a bar on the standard error stream (needs Rich), or ``progress(done, total)`` about
         the rows of each pass.
@@ -134,7 +134,7 @@ class SharedPasses:
     Attributes
     ----------
     passes : int
-        NOT PRIVATE. How many passes were made, which may depend on the rows.
+        NOT PRIVATE. The number of passes, which may depend on the rows.
 
     Raises
     ------
@@ -270,20 +270,21 @@ class SharedPasses:
     def run(
         self, works: Sequence[Callable[[Files], T]], holds: Sequence[Holds] | None = None
     ) -> list[T | Exception]:
-        """Run functions of the files side by side, each in a thread of its own.
+        """Run functions of the files side by side, each in a separate thread.
 
         Parameters
         ----------
         works : sequence of callable
             Each takes `Files`, through which it reads.
         holds : sequence of (hashable or None, bool), optional
-            For each work: what stands for its keys, ids, bounds and conditions if it bounds people,
-            the same for all that bound them alike, or None; whether it keeps rows, or their sums.
+            For each function: a label of its keys, ids, bounds and conditions if it bounds people
+            (functions with equal labels bound them once), or None; and whether it keeps rows, or
+            sums of them.
 
         Returns
         -------
         list
-            What each function returned, or the exception that it raised.
+            The result of each function, or the exception that it raised.
         """
         held = [(None, False)] * len(works) if holds is None else list(holds)
         results: dict[int, T | Exception] = {}

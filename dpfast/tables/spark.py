@@ -38,24 +38,26 @@ def spark(df: Any) -> Table:
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        Classic or of Spark Connect. It is planned anew in each pass, and must have the same rows
-        each time: what is random, or reads what others write, should be written to a table first.
+        A dataframe of classic Spark or of Spark Connect. It is planned anew in each pass, and must
+        have the same rows each time: if it is random, or reads data that others write, write it to
+        a table first.
 
     Returns
     -------
     table
-        Its columns by name: ``dp.spark(df)["pay"]`` is one, a list of names makes a table of some.
+        Its columns by name: ``dp.spark(df)["pay"]`` is a column, and a list of names makes a table
+        of these.
 
     Raises
     ------
     ArgumentTypeError
-        If it is no such dataframe.
+        If it is not such a dataframe.
 
     Notes
     -----
-    Columns of structs, and of types that Arrow has not, are left out. Workers need dpfast and
+    Columns of structs, and of types that Arrow does not have, are left out. Workers need dpfast and
     pyarrow, and a partition has to fit into the memory of its task. Noise is drawn in the driver
-    alone. A median takes two passes, as of any source of unknown length.
+    alone. A median takes two passes, as for any source of unknown length.
 
     Examples
     --------

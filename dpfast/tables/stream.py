@@ -21,7 +21,7 @@ def stream(
     Parameters
     ----------
     factory : callable
-        ``factory()`` starts from the beginning: it returns a `pyarrow.RecordBatchReader`, something
+        ``factory()`` starts from the beginning: it returns a `pyarrow.RecordBatchReader`, an object
         with ``__arrow_c_stream__`` (DuckDB, ADBC, Arrow Flight, Polars), or an iterator of record
         batches or tables. It is called once now, for the types of the columns, and once in each
         pass; a median makes two.
@@ -36,20 +36,20 @@ def stream(
     Raises
     ------
     ArgumentTypeError
-        If `factory` is no function, or returns no batches.
+        If `factory` is not a function, or returns no batches.
     SourceError
-        For a column that is not there or of a kind that cannot be read. All of that depends on the
-        schema only. While rows are read, what goes wrong is an error after the spend.
+        For a column that does not exist or has a type that cannot be read. These errors depend on
+        the schema only. If reading rows fails, the error comes after the spend.
 
     Notes
     -----
     In one release each call must give the same rows in the same order: sort a query whose order is
-    not fixed, and do not sample in it. Another number or order of rows, or other types, are an
-    error after the spend. Passes are compared by a digest of each column, which costs about 8 ns a
-    value; where an array stands at the rows (``where=``, ``ids=``, ``weights=``), one more pass is
-    made to compare with.
+    not fixed, and do not sample in it. If the number, the order or the types of the rows change,
+    the error comes after the spend. Passes are compared by a digest of each column, which costs
+    about 8 ns a value; if an argument is an array with an entry for each row (``where=``, ``ids=``,
+    ``weights=``), one more pass is made for the comparison.
 
-    An iterator has no schema, so its first batch is looked at for its types, and no row.
+    An iterator has no schema, so the types of its first batch are read, but no row.
 
     Examples
     --------

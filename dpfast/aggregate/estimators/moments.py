@@ -60,14 +60,14 @@ class Variance(Streamed):
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If `ddof` is no integer of at least 0.
+        If `ddof` is not an integer of at least 0.
 
     Notes
     -----
     Two passes, the second about the means of the blocks, so that a large offset does not cost
-    digits; no shuffle, memory O(blocks). A block answers NaN, and counts as the default, where it
-    has at most `ddof` rows, a NaN or an infinity, or squares beyond float64 (of values more than
-    1e154 from their mean).
+    digits; no shuffle, memory O(blocks). A block answers NaN, and counts as the default, if it has
+    at most `ddof` rows, a NaN or an infinity, or squares beyond float64 (of values more than 1e154
+    from their mean).
 
     Examples
     --------
@@ -102,13 +102,13 @@ class StandardDeviation(Variance):
     Parameters
     ----------
     ddof : int, default 0
-        As in `Variance`. With 1 the root is still too little, by about one part in four times the
+        As in `Variance`. With 1 the root is still too small, by about one part in four times the
         number of rows.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If `ddof` is no integer of at least 0.
+        If `ddof` is not an integer of at least 0.
 
     Notes
     -----
@@ -162,7 +162,8 @@ class Minimum(_Extreme):
     minimum of all rows depends on one row, which privacy hides. To learn where the data begin,
     release a low quantile (`dpfast.quantile`).
 
-    One pass, no shuffle, memory O(blocks). A block with a NaN, or empty, answers NaN.
+    One pass, no shuffle, memory O(blocks). The answer of an empty block, or of one with a NaN, is
+    NaN.
 
     Examples
     --------
@@ -190,7 +191,8 @@ class Maximum(_Extreme):
     greater: see `Minimum`. To learn where the data end, release a high quantile
     (`dpfast.quantile`).
 
-    One pass, no shuffle, memory O(blocks). A block with a NaN, or empty, answers NaN.
+    One pass, no shuffle, memory O(blocks). The answer of an empty block, or of one with a NaN, is
+    NaN.
 
     Examples
     --------
@@ -211,15 +213,16 @@ class Correlation(Streamed):
     """Pearson's correlation of the columns of a block.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
-    "correlation". Of two columns the answer is a number. Of m > 2 it is the vector of all pairs
-    i < j, (0, 1), (0, 2), ..., (0, m - 1), (1, 2), ...: bounds are for m (m - 1) / 2 answers.
+    "correlation". For two columns the answer is a number. For m > 2 columns the answer is the
+    vector of all pairs i < j, (0, 1), (0, 2), ..., (0, m - 1), (1, 2), ..., so bounds are needed
+    for m (m - 1) / 2 answers.
 
     Notes
     -----
     Two passes, the second about the means of the blocks; no shuffle, memory O(blocks m^2). The
     answer is NaN, and the block counts as the default, where a column is constant, where squares
     leave the range of float64, and where there is a NaN or an infinity. In small blocks a
-    correlation is drawn towards 0 by about r (1 - r^2) / (2 rows).
+    correlation is biased towards 0 by about r (1 - r^2) / (2 rows).
 
     Examples
     --------

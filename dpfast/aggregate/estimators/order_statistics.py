@@ -55,13 +55,13 @@ class Median(EachColumn):
     """The median of a block; of a block of rows, the median of each column.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "median".
-    Of an even number of rows it is the mean of the two middle ones, as for `numpy.median`.
+    For an even number of rows it is the mean of the two middle ones, as for `numpy.median`.
 
     Notes
     -----
-    O(n) whatever the rows are, about 1.5 ns a row beside sorting them by block. Data of
-    other types are compared after they are rounded to float64 (integers beyond 2^53 are). A block
-    with a NaN has the median NaN, and so has an empty block: both count as the default.
+    O(n) for any data, about 1.5 ns a row in addition to sorting rows into blocks. Values are
+    compared as float64, so integers beyond 2^53 are rounded first. The median of an empty block, or
+    of one with a NaN, is NaN, which counts as the default.
 
     Examples
     --------
@@ -91,25 +91,25 @@ class Median(EachColumn):
 class Quantile(EachColumn):
     """A quantile of a block; of a block of rows, the quantile of each column.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`. Of m rows in order,
-    counted from 0, it is the one at place q (m - 1), as for `numpy.quantile`.
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`. For m rows in ascending
+    order, counted from 0, it is the row with index q (m - 1), as for `numpy.quantile`.
 
     Parameters
     ----------
     q : float, Fraction or Decimal
-        Between 0 and 1, taken as written: 0.1 is one tenth.
+        Between 0 and 1; a decimal is taken exactly: 0.1 is one tenth.
     method : {"linear", "lower"}
-        The value between two rows: a point on the line from one to the other, or the lower one.
+        The answer between two rows: a point on the line from one to the other, or the lower row.
 
     Raises
     ------
     ArgumentError
-        If `q` is not between 0 and 1, or `method` is not known.
+        If `q` is not between 0 and 1, or `method` is unknown.
 
     Notes
     -----
-    As `Median`. Where `numpy.quantile` rounds q to a binary fraction and q (m - 1) to float64, the
-    place here is exact, so "lower" may take the next row (q = 0.29 of 101 rows is row 29 here).
+    As `Median`. `numpy.quantile` rounds q to a binary fraction and q (m - 1) to float64; the index
+    here is exact, so "lower" may take the next row (q = 0.29 of 101 rows is row 29 here).
 
     Examples
     --------
@@ -164,7 +164,8 @@ class TrimmedMean(EachColumn):
     Parameters
     ----------
     proportion : float, Fraction or Decimal, default 0.1
-        Part cut off at each end: at least 0 and less than 0.5, taken as written (0.1 is one tenth).
+        The part that is cut off at each end: at least 0 and less than 0.5; a decimal is taken
+        exactly (0.1 is one tenth).
 
     Raises
     ------
@@ -173,9 +174,9 @@ class TrimmedMean(EachColumn):
 
     Notes
     -----
-    As `Median`, with two selections and the sum of what is left. The sum is exact and rounded once,
-    so the answer does not depend on the order of the rows. Infinite rows that are cut off do no
-    harm; a NaN makes the answer NaN wherever it would stand.
+    As `Median`, with two selections and a sum of the remaining rows. The sum is exact and rounded
+    once, so the answer does not depend on the order of the rows. Infinite rows that are cut off do
+    no harm; the answer of a block with a NaN is NaN.
 
     Examples
     --------
@@ -220,14 +221,14 @@ class TrimmedMean(EachColumn):
 class Mode(EachColumn):
     """The most frequent value of a block; of a block of rows, that of each column.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "mode". Of
-    several values that are equally frequent it is the smallest. The two zeros are one value.
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "mode". If
+    several values are equally frequent, it is the smallest of them. Zero and minus zero are equal.
 
     Notes
     -----
-    O(n) whatever the rows are, 3 to 10 ns a row beside sorting them by block. Data of
-    other types are compared after they are rounded to float64 (integers beyond 2^53 are). A block
-    with a NaN has the mode NaN, and so has an empty block: both count as the default.
+    O(n) for any data, 3 to 10 ns a row in addition to sorting rows into blocks. Values are compared
+    as float64, so integers beyond 2^53 are rounded first. The mode of an empty block, or of one
+    with a NaN, is NaN, which counts as the default.
 
     Examples
     --------

@@ -56,9 +56,9 @@ class LeastSquares(Regression, Streamed):
     Parameters
     ----------
     target : int or str, default -1
-        The column that is explained: its place, negative from the end, or its name.
+        The dependent column: its index (negative from the end) or its name.
     intercept : bool, default True
-        Whether the model has an intercept, which is then the first answer.
+        Whether the model has an intercept, which is then the first entry of the answer.
 
     Raises
     ------
@@ -68,13 +68,13 @@ class LeastSquares(Regression, Streamed):
     Notes
     -----
     Three passes, no shuffle, memory O(blocks columns^2): the means of a block, the products about
-    them (about 0 without an intercept), and the residuals, with which the solution of the normal
-    equations is corrected once. A large offset of the columns costs no digits.
+    the means (about 0 without an intercept), and the residuals, which correct the solution of the
+    normal equations once. A large offset of the columns does not cost accuracy.
 
-    A block answers NaN, and counts as the default, where the solution is not determined: it has
-    fewer rows than coefficients, or the features before a feature explain all but 2^-40 of its
-    variance (without an intercept, of its mean square), as where one is constant or a sum of
-    others. So does a block with a NaN or an infinity.
+    A block answers NaN, and counts as the default, if the solution is not determined: it has fewer
+    rows than coefficients, or the features before a feature explain all but 2^-40 of its variance
+    (without an intercept, of its mean square), for example because it is constant or a sum of
+    others. The same holds for a block with a NaN or an infinity.
 
     Examples
     --------
@@ -179,19 +179,18 @@ class LogisticRegression(Regression):
     Parameters
     ----------
     target : int or str, default -1
-        The column that is explained, which holds 0 and 1: its place, negative from the end, or its
-        name.
+        The dependent column, with values 0 and 1: its index (negative from the end) or its name.
     intercept : bool, default True
-        Whether the model has an intercept, which is then the first answer.
+        Whether the model has an intercept, which is then the first entry of the answer.
     penalty : float, default 1.0
         Greater than 0. The answer minimizes the negative log-likelihood plus penalty / 2 times the
         sum of the squares of the coefficients, the intercept left out: scikit-learn's
         ``LogisticRegression(C=1 / penalty)``. It depends on the units of the columns.
     max_iterations : int, default 100
-        Steps of Newton's method; it mostly takes 5 to 10.
+        The largest number of steps of Newton's method; usually 5 to 10 are needed.
     tolerance : float, default 1e-10
-        Greater than 0. A step is the last where the log-likelihood can gain no more than this by
-        it, to second order. What remains after that step is far less.
+        Greater than 0. Greater than 0. The iteration stops if a step can increase the
+        log-likelihood by no more than this, to second order. The remaining error is far smaller.
 
     Raises
     ------
@@ -202,14 +201,14 @@ class LogisticRegression(Regression):
 
     Notes
     -----
-    With a penalty above 0, and rows of both kinds where there is an intercept, the optimum is
-    finite and there is but one: the penalized loss is strictly convex and grows in every direction.
-    Newton's method with step halving finds it from 0.
+    With a penalty above 0, and rows of both classes if there is an intercept, there is one finite
+    optimum: the penalized loss is strictly convex and grows in every direction. Newton's method
+    with step halving finds it from 0.
 
-    A block answers NaN, and counts as the default, where that does not hold or is not reached: it
-    is empty, has a NaN or an infinity, a target other than 0 and 1, rows of one kind only (with an
-    intercept), columns such that the Hessian is singular in float64 (those before a column leave
-    less than 2^-40 of its weighted square and the penalty), or no convergence in `max_iterations`.
+    A block answers NaN, and counts as the default, in these cases: it is empty; it has a NaN or an
+    infinity; it has a target other than 0 and 1; it has rows of one class only (with an intercept);
+    its Hessian is singular in float64 (the columns before a column leave less than 2^-40 of its
+    weighted square plus the penalty); or there is no convergence in `max_iterations`.
 
     O(rows columns^2) a step, about 4 ns a row and step for three columns. Rows are read as float64.
 

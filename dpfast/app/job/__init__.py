@@ -34,9 +34,10 @@ def run(
     -------
     All answers together satisfy the loss of the job under its neighboring relation, by basic
     composition (Dwork, McSherry, Nissim and Smith, TCC 2006): the shares of the releases add up to
-    it. With a ledger that holds over any number of runs, killed or not, one after the other or at
-    once: for one spend one answer leaves, the first that was recorded (``dpfast/app/job/runner.py``
-    has the argument). The ledger then holds the answers: keep it as you keep them.
+    it. With a ledger this holds for any number of runs, killed or not, one after the other or at
+    the same time: only the first answer that was recorded for a spend is shown
+    (``dpfast/app/job/runner.py`` has the argument). The ledger then holds the answers: protect it
+    as you protect them.
 
     Parameters
     ----------
@@ -48,15 +49,15 @@ def run(
         page has no script and loads nothing. ``[output]`` of the job may name such a file, too.
     progress : bool or callable, optional
         True for a bar on the standard error stream (needs Rich), or ``progress(done, total)`` about
-        the rows of each pass. How often it starts again may depend on the data: it is not private.
+        the rows of each pass. The number of passes may depend on the data: the progress is not
+        private.
 
     Returns
     -------
     Results
         ``results[name]`` is the answer of a release, ``results.table()`` has all of them with error
-        bars. A release that failed (its data hold what it
-        does not allow) raises there, and `Results.check` raises the first such error; the others
-        have their answers all the same.
+        bars. ``results[name]`` of a release that failed because of its data raises the error, and
+        `Results.check` raises the first such error; the other releases have their answers.
 
     Raises
     ------
@@ -69,18 +70,18 @@ def run(
 
     Notes
     -----
-    Each release runs as if alone, in a thread; they wait for each other at the beginning of each
-    pass. A release whose spend is in the ledger is not paid for again, and one whose answer is
-    there is not computed again. Two releases are the same if they agree in name, statistic,
-    columns, arguments, neighboring relation, mechanism and loss, and in the data's path and the
-    version that ``[data]`` gives them; without a version, in path, size and time of change. So a
-    job that changed in one place pays for what changed (for all of it, if shares did), and a file
-    that was written anew is other data, unless its version says that it is not. Without a ledger a
-    budget in memory pays, which ends with the program.
+    Each release runs in a thread; the threads wait for each other at the beginning of each pass. A
+    release that is already paid for in the ledger is not paid for again, and a recorded answer is
+    not computed again. Two releases are the same if they agree in name, statistic, columns,
+    arguments, neighboring relation, mechanism and loss, and in the data's path and the version that
+    ``[data]`` gives them; without a version, in path, size and time of change. So a job that
+    changed in one place pays for what changed (for all of it, if shares changed), and a rewritten
+    file counts as new data unless its version is the same. Without a ledger a budget in memory
+    pays, which ends with the program.
 
-    Cost: as many passes over the file as the release with the most of them makes, each of them of
-    all columns that are wanted, and of 64 releases at most; and two small writes a release, of
-    which those that come at about the same time share a transaction.
+    Cost: as many passes over the file as the release with the most passes needs, each over all
+    columns that are used, for at most 64 releases at a time; and two small writes for each release,
+    where writes at about the same time share a transaction.
 
     Examples
     --------
@@ -143,12 +144,12 @@ def explain(path: str | os.PathLike[str]) -> Facts:
     Returns
     -------
     dict
-        In the types of JSON. Each of ``releases`` has its mechanism, share, loss, expected error
-        and passes. Beside them are the whole loss, the number of rows if it is public or guessed in
-        the job, the passes (None where blocks decide), and what the ledger has left, now and after
-        a run. Within the half-width of an error bar of the answer without noise lie 95% of all
-        answers; for a quantile it is in ranks. It is None where no public number tells, and its
-        ``note`` says why.
+        As JSON types. Each of ``releases`` has its mechanism, share, loss, expected error and
+        passes. The other entries are the total loss, the number of rows if it is public or guessed
+        in the job, the number of passes (None if blocks decide it), and the budget that remains now
+        and after a run. 95% of all answers are within the half-width of the error bar around the
+        answer without noise; for a quantile it is a number of ranks. The error bar is None if it
+        does not follow from public numbers, and its ``note`` says why.
 
     Raises
     ------
@@ -157,7 +158,7 @@ def explain(path: str | os.PathLike[str]) -> Facts:
 
     Notes
     -----
-    Negligible cost. Nothing is spent, and no ledger is made.
+    Negligible cost. Nothing is spent, and no ledger is created.
 
     Examples
     --------
@@ -192,7 +193,7 @@ def report(results: Results) -> Facts:
     Parameters
     ----------
     results : Results
-        What `run` returned.
+        The results that `run` returned.
 
     Returns
     -------
@@ -202,7 +203,7 @@ def report(results: Results) -> Facts:
     Raises
     ------
     ArgumentTypeError
-        For anything else.
+        If `results` is anything else.
 
     Notes
     -----

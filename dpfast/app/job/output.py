@@ -55,14 +55,14 @@ NUMBERS = ("value", *BARS, "confidence", "epsilon", "delta", "rho")
 class Results(Mapping[str, Answer]):
     """The answers of a job by the names of its releases, in their order.
 
-    A release that failed raises its error when its answer is asked for.
+    A release that failed raises its error when its answer is read.
 
     Attributes
     ----------
     outcomes : tuple of Outcome
         In the order of the job file.
     passes : int
-        NOT PRIVATE. How often the file was read, which may depend on the rows.
+        NOT PRIVATE. The number of passes over the file, which may depend on the rows.
 
     Examples
     --------

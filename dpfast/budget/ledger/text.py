@@ -20,7 +20,7 @@ RULE = "a finite number of at most 3000 digits, a text, or a nested list or dict
 
 
 def exact(amount: Fraction) -> str:
-    """Return a fraction as text: both its parts, decimal or, if very long, hexadecimal.
+    """Return a fraction as text, in decimal or, if it is very long, in hexadecimal.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def exact(amount: Fraction) -> str:
     Raises
     ------
     AttributeError
-        If it is no fraction.
+        If it is not a fraction.
 
     Examples
     --------

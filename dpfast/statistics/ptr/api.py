@@ -23,16 +23,16 @@ from .statistics import Iqr, Mean, Quantile
 def mean(data: Any, **arguments: Any) -> Any:
     """Release a mean with noise for a proposed sensitivity, or no answer if the data fail a test.
 
-    For a mean the test asks no more than whether there are clearly more than ``(hi - lo) /
-    proposed`` rows.
+    For a mean the test only asks whether there are clearly more than ``(hi - lo) / proposed`` rows.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (``n`` is private) or replaced.
-    The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the test spends the
-    share `test_share` of epsilon and all of delta, the noise the rest (Dwork and Lei, STOC 2009;
-    ``dpfast/statistics/ptr/proposal.py`` derives the threshold, which is as low as it can be). Rows
-    are put on a public grid of about ``2**40`` values between the bounds and summed as integers.
+    The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the test uses the share
+    `test_share` of epsilon and all of delta, the noise uses the rest (Dwork and Lei, STOC 2009;
+    ``dpfast/statistics/ptr/proposal.py`` derives the threshold, which is the lowest possible). Rows
+    are rounded to a public grid of about ``2**40`` values between the bounds and summed as
+    integers.
 
     Parameters
     ----------
@@ -41,12 +41,13 @@ def mean(data: Any, **arguments: Any) -> Any:
     bounds : (float, float)
         Public limits of the values, in the data's units; values outside are clipped.
     proposed : float
-        The sensitivity that the noise is for, above 0, in the data's units; chosen without the
-        data. An answer has noise of scale ``proposed / ((1 - test_share) epsilon)``.
+        The sensitivity that the noise is calibrated to, above 0, in the data's units; it must be
+        chosen without the data. An answer has noise of scale ``proposed / ((1 - test_share)
+        epsilon)``.
     test_share
         As in `dpfast.ptr.quantile`.
     epsilon, delta : float, Fraction or Decimal
-        The loss: both together.
+        The loss: both numbers together.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
@@ -56,8 +57,8 @@ def mean(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -65,9 +66,9 @@ def mean(data: Any, **arguments: Any) -> Any:
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove". Where `n` is
-        public, no test is needed: under "replace" the answer depends on ``(hi - lo) / n <=
-        proposed`` but for the test's noise, and a plain noisy mean serves better.
+        The neighboring relation: by default that of the budget, else "add-remove". If `n` is
+        public, no test is needed: under "replace" the test compares ``(hi - lo) / n`` with
+        `proposed` up to its noise, and a plain noisy mean is better.
 
     Returns
     -------
@@ -100,30 +101,31 @@ def mean(data: Any, **arguments: Any) -> Any:
 def quantile(data: Any, **arguments: Any) -> Any:
     """Release a quantile with noise for a proposed sensitivity, or none if the data fail a test.
 
-    The statistic is that of `dpfast.quantile`. The test looks for the fewest rows that have to be
-    changed until one more row may change it by more than `proposed`.
+    The statistic is that of `dpfast.quantile`. The test uses the smallest number of rows that have
+    to be changed until one more row may change the quantile by more than `proposed`.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
     (`n` is public). The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the
-    test spends the share `test_share` of epsilon and all of delta, the noise the rest (Dwork and
-    Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` derives the threshold, which is as low as
-    it can be).
+    test uses the share `test_share` of epsilon and all of delta, the noise uses the rest (Dwork and
+    Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` derives the threshold, which is the lowest
+    possible).
 
     Parameters
     ----------
     data : array_like, shape (n,), or source
         Any real dtype; values are compared as float64.
     q : float or Fraction
-        The quantile, 0 to 1, as the decimal that is written; 0.5 is the lower median.
+        The quantile, 0 to 1; a decimal is taken exactly; 0.5 is the lower median.
     bounds : (float, float)
         Public limits of the values, in the data's units; values outside are clipped.
     proposed : float
-        The sensitivity that the noise is for, above 0, in the data's units; chosen without the
-        data. An answer has noise of scale ``proposed / ((1 - test_share) epsilon)``.
+        The sensitivity that the noise is calibrated to, above 0, in the data's units; it must be
+        chosen without the data. An answer has noise of scale ``proposed / ((1 - test_share)
+        epsilon)``.
     epsilon, delta : float, Fraction or Decimal
-        The loss: both together. `delta` is above 0.
+        The loss: both numbers together. `delta` is above 0.
     test_share : float or Fraction, default 0.5
         The test's share of epsilon, between 0 and 1.
     neighbors : {"add-remove", "replace"}, optional
@@ -137,10 +139,10 @@ def quantile(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     assume_sorted : bool, default False
-        Take ascending data at its word and read only what is needed.
+        Whether to trust that the data ascend, and read only what is needed.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block. It pays whether there is an answer or not.
@@ -164,9 +166,9 @@ def quantile(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: one read of the data, and a window of some ``4 t`` ranks on either side of the quantile,
-    where ``t`` is about ``ln(1 / (2 delta)) / epsilon1``; the distance in it by bisection. To ask
-    again with a larger proposal is to spend again.
+    Cost: one read of the data, a window of some ``4 t`` ranks on either side of the quantile, where
+    ``t`` is about ``ln(1 / (2 delta)) / epsilon1``, and a bisection in this window. To ask again
+    with a larger proposal is to spend again.
 
     Examples
     --------
@@ -186,7 +188,7 @@ def iqr(data: Any, **arguments: Any) -> Any:
 
     The statistic is the distance of the values of ranks ``ceil(n / 4)`` and ``ceil(3 n / 4)``.
     Without `proposed` no scale has to be known: the noise multiplies the range by a power of
-    `ratio`, if it takes many rows to change the range by that factor.
+    `ratio`, if many rows have to change before the range changes by that factor.
 
     Privacy
     -------
@@ -202,18 +204,19 @@ def iqr(data: Any, **arguments: Any) -> Any:
         Any real dtype; values are compared as float64.
     bounds : (float, float)
         Public limits of the values, in the data's units; values outside are clipped. Without
-        `proposed` they may be very wide: they do not enter the noise.
+        `proposed` they may be very wide: the noise does not depend on them.
     proposed : float, optional
-        The sensitivity that the noise is for, above 0, in the data's units; chosen without the
-        data. An answer has noise of scale ``proposed / ((1 - test_share) epsilon)``.
+        The sensitivity that the noise is calibrated to, above 0, in the data's units; it must be
+        chosen without the data. An answer has noise of scale ``proposed / ((1 - test_share)
+        epsilon)``.
     ratio : float or Fraction, optional
-        Without `proposed`: a public factor above 1, by default ``1 + 1 / ln n``. An answer is off
-        by ``ratio**Z`` with ``Z`` of scale ``1 / ((1 - test_share) epsilon)``; the larger it is,
-        the fewer data are refused.
+        Without `proposed`: a public factor above 1, by default ``1 + 1 / ln n``. An answer has a
+        relative error of ``ratio**Z`` with ``Z`` of scale ``1 / ((1 - test_share) epsilon)``; the
+        larger the ratio is, the fewer datasets are refused.
     test_share, assume_sorted
         As in `dpfast.ptr.quantile`.
     epsilon, delta : float, Fraction or Decimal
-        The loss: both together.
+        The loss: both numbers together.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
@@ -223,8 +226,8 @@ def iqr(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -233,7 +236,7 @@ def iqr(data: Any, **arguments: Any) -> Any:
         budget refuses it.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove". Without
-        `proposed` it must be "replace", and there can be no `ids`.
+        `proposed` it must be "replace", and `ids` are not allowed.
 
     Returns
     -------
@@ -283,39 +286,40 @@ def release(
 
     Privacy
     -------
-    The call is (`epsilon`, `delta`)-DP, whether there is an answer or not, if you have proved of
-    `distance`, D, for all neighbors x, x' (nothing here can check it):
+    The call is (`epsilon`, `delta`)-DP, whether there is an answer or not, if you have proved two
+    properties of D, which is `distance`, for all neighbors x, x' (nothing here can check them):
 
     1. D(x) and D(x') differ by at most 1;
     2. if D(x) >= 1, then the statistics of x and of x', clipped to `bounds`, differ by at most
        `proposed`.
 
-    The fewest rows to change until the local sensitivity of the statistic is above `proposed` obey
-    both, and so does every lower bound of them that obeys the first. The test spends the share
-    `test_share` of epsilon and all of delta, the noise the rest (Dwork and Lei, STOC 2009;
-    ``dpfast/statistics/ptr/proposal.py``). Neighbors are what the two functions were proved for.
+    The smallest number of rows to change until the local sensitivity of the statistic is above
+    `proposed` has both properties, and so has every lower bound of it with the first property. The
+    test spends the share `test_share` of epsilon and all of delta, the noise the rest (Dwork and
+    Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py``). The neighboring relation for which the
+    two functions were proved.
 
     Parameters
     ----------
     data : object
-        Whatever the two functions take.
+        The data, in any form that the two functions take.
     statistic : callable
         ``statistic(data)``, a number; clipped to `bounds`.
     distance : callable
         ``distance(data, proposed)``, a number of rows, at least 0; it is rounded down and may be
-        infinite. Distances beyond four times the threshold all count as that.
+        infinite. Distances beyond four times the threshold count as four times the threshold.
     bounds : (float, float)
         Public limits of the answer, in its units.
     proposed : float
-        The sensitivity that the noise is for, above 0, chosen without the data. An answer has noise
-        of scale ``proposed / ((1 - test_share) epsilon)``.
+        The sensitivity that the noise is calibrated to, above 0, chosen without the data. An answer
+        has noise of scale ``proposed / ((1 - test_share) epsilon)``.
     test_share
         As in `dpfast.ptr.quantile`.
     epsilon, delta : float, Fraction or Decimal
-        The loss: both together.
+        The loss: both numbers together.
     neighbors : {"add-remove", "replace"}, optional
         The relation for which the loss is proved: by default "add-remove"; in a budget for
-        "replace" it must be given. The distance has to hold for it.
+        "replace" it must be given. `distance` must be valid for it.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block. It pays whether there is an answer or not.
@@ -335,9 +339,9 @@ def release(
     BudgetError
         When the budget has too little left; nothing has been spent.
     DataError
-        A function gives no number, or a negative distance. It depends on the data, as does every
-        exception of the functions themselves, which is passed on; the spent budget is
-        not refunded.
+        If a function does not return a number, or `distance` returns a negative one. This depends
+        on the data, as does every exception of the functions, which is passed on; the spent budget
+        is not refunded.
 
     Notes
     -----

@@ -26,18 +26,18 @@ from .statistic import percentile as percentile_of
 def quantile(data: Any, **arguments: Any) -> Any:
     """Release a quantile of a column, or of each of several columns.
 
-    The statistic is a quantile of the data clipped to `bounds`. What is meant between two rows is
-    up to the method: "smooth" estimates the value of rank ``min(max(1, ceil(q n)), n)``, so that
-    ``q = 0.5`` is the lower median, and "exponential" aims at the rank ``q (n - 1) + 1``, as
-    `numpy.quantile` does, and so at the middle of the two for a median of an even number of rows.
-    The answer lies within `bounds`, on a public grid of about ``2**-40`` of their distance, or it
-    is a multiple of `granularity`, or of 1 where the column is one of integers, by its type.
+    The statistic is a quantile of the data clipped to `bounds`. The quantile between two rows
+    depends on the method: "smooth" estimates the value of rank ``min(max(1, ceil(q n)), n)``, so
+    ``q = 0.5`` is the lower median; "exponential" has the target rank ``q (n - 1) + 1``, as
+    `numpy.quantile` does, so the median of an even number of rows is between the two middle rows.
+    The answer lies within `bounds`, on a public grid of about ``2**-40`` of their distance; or it
+    is a multiple of `granularity`, which is 1 for a column with an integer type.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the loss that it is asked for: pure `epsilon`,
-    (`epsilon`, `delta`), or `rho`-zCDP. Nothing but the value leaves.
+    (`n` is public). The call satisfies the requested loss: pure `epsilon`, (`epsilon`, `delta`), or
+    `rho`-zCDP. Only the value is released.
 
     ``method="smooth"`` adds noise of scale ``S / alpha`` to the order statistic, for a
     `beta`-smooth upper bound ``S`` on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC
@@ -46,36 +46,37 @@ def quantile(data: Any, **arguments: Any) -> Any:
     the ideal mechanism.
 
     ``method="exponential"`` draws a point ``o`` of the grid with probability proportional to
-    ``base(o) exp(-epsilon u(o) / (2 D))``. Its rank is that of the rows at it (each row counts as
-    the point of the grid at or next below it; on a lattice some of them at either end are left
-    out), and in a gap between rows of ranks i and i + 1 it is i near the first, i + 1 near the
-    second and i + 1/2 between. ``u(o)`` is the distance of that
-    rank from ``q (n - 1) + 1``, with q as a multiple of ``2**-32``. A replaced row changes ``u`` by
-    at most D = 1, an added one by at most D = max(q, 1 - q) (proof:
+    ``base(o) exp(-epsilon u(o) / (2 D))``. Its rank is the rank of the rows at this point (each row
+    counts as the point of the grid at or next below it; on a lattice some of them at either end are
+    left out); in a gap between rows of ranks i and i + 1 the rank is i near the first row, i + 1
+    near the second and i + 1/2 between. ``u(o)`` is the distance of that rank from ``q (n - 1) +
+    1``, with q as a multiple of ``2**-32``. A replaced row changes ``u`` by at most D = 1, an added
+    or removed one by at most D = max(q, 1 - q) (proof:
     ``dpfast/statistics/quantiles/exponential.py``), so this is `epsilon`-DP (McSherry and Talwar,
     FOCS 2007; for quantiles Smith, STOC 2011) and of bounded range, at less than ``epsilon**2 / 8``
-    in zCDP (Cesar and Rogers, ALT 2021; exactly:
-    `dpfast.privacy.Draws`). The draw is exact. The public base measure gives half of the weight to
-    all points alike, half to round numbers, and a little to those near 0: more for high quantiles
-    above 0, and for low ones below (``dpfast/noise/grid.py``). What is public costs nothing.
+    in zCDP (Cesar and Rogers, ALT 2021; exactly: `dpfast.privacy.Draws`). The draw is exact. The
+    public base measure gives half of the weight to all points equally, half to round numbers, and a
+    little to numbers near 0: more for high quantiles above 0, and for low ones below 0
+    (``dpfast/noise/grid.py``).
 
-    Among at most ``2**17`` integers or multiples of `granularity`, and for an `epsilon`, the draw
-    is by permute-and-flip for the same u, with all of them alike (McKenna and Sheldon, NeurIPS
-    2020): errors are down to half as large, and never likelier to be large. It is `epsilon`-DP, and
-    not of bounded range: ask for `rho` where the budget is one of rho.
+    If the candidates are at most ``2**17`` integers or multiples of `granularity`, and the loss is
+    an `epsilon`, the draw is permute-and-flip with the same u and equal weights (McKenna and
+    Sheldon, NeurIPS 2020): errors are down to half as large, and large errors are never more
+    likely. It is `epsilon`-DP but not of bounded range: use `rho` if the budget is in rho.
 
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         Any real dtype: NumPy arrays (strided, byte-swapped, read-only or memory-mapped too),
         pandas, Polars and Arrow columns, or what `dpfast.scan` returns. A column of dates, times or
-        durations takes bounds of that kind, and so is the answer: NumPy's, in the unit of the
-        column, or with a time zone Python's own.
+        durations needs bounds of that type, and the answer has that type: a NumPy type, in the unit
+        of the column, or with a time zone a Python type.
     q : float or Fraction
-        The quantile, 0 to 1, as the decimal that is written: ``0.9`` is nine tenths.
+        The quantile, 0 to 1; a decimal is taken exactly: ``0.9`` is nine tenths.
     bounds : (float, float), or "auto"
-        Public limits of the values, in the data's units; values outside are clipped. They must not
-        come from the data. "auto" spends a quarter of the loss on them, as in `dpfast.sum`.
+        Public limits of the values, in the data's units; values outside are clipped. The bounds
+        must not come from the data. "auto" spends a quarter of the loss on them, as in
+        `dpfast.sum`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -84,18 +85,19 @@ def quantile(data: Any, **arguments: Any) -> Any:
         0 for an answer of each column; a row is one record. Each column has an equal part of the
         loss; `bounds` is then one pair, or one for each column.
     noise : str, default "auto"
-        The noise distribution of ``method="smooth"``. Pure ones serve every kind of loss:
-        "polyplace", "polyplace-finite-variance", "cauchy", "student-t", "generalized-cauchy". For
-        (`epsilon`, `delta`) there are also "laplace" and "gaussian", for `rho` "arsinh-normal".
-        "auto" is PolyPlace below an epsilon of 4, arsinh-normal below a rho of 4, and Cauchy from
-        there on. A pure one leaves `delta` unspent, and the budget is not charged for it.
+        The noise distribution of ``method="smooth"``. Distributions for a pure loss can be used for
+        every kind of loss: "polyplace", "polyplace-finite-variance", "cauchy", "student-t",
+        "generalized-cauchy". For (`epsilon`, `delta`) there are also "laplace" and "gaussian", for
+        `rho` "arsinh-normal". "auto" is PolyPlace below an epsilon of 4, arsinh-normal below a rho
+        of 4, and Cauchy otherwise. A distribution for a pure loss leaves `delta` unspent, and the
+        budget is not charged for it.
     method : {"auto", "smooth", "exponential"}, default "auto"
         "auto" is "exponential" for an epsilon below 12 (with or without `delta`) or a rho below 8
-        (for any rho with `where` under "replace"), or with `ids`, and "smooth" from there on or
-        when a `noise` distribution is named: the rule knows nothing of the data. The error of the
-        exponential mechanism is about ``2 D / epsilon`` ranks. That of smooth sensitivity falls
-        faster for a large epsilon, and is far larger for a small one. The exponential mechanism is
-        pure: it leaves `delta` unspent, and the budget is not charged for it.
+        (for any rho with `where` under "replace"), or with `ids`; otherwise, or if a `noise`
+        distribution is named, it is "smooth". The choice does not depend on the data. The error of
+        the exponential mechanism is about ``2 D / epsilon`` ranks. The error of smooth sensitivity
+        falls faster for a large epsilon, and is far larger for a small one. The exponential
+        mechanism is pure: it leaves `delta` unspent, and the budget is not charged for it.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
@@ -104,24 +106,24 @@ def quantile(data: Any, **arguments: Any) -> Any:
         number of rows is public.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
-        these rows is private. Under "replace" a row may then leave or enter, which the exponential
-        mechanism covers as it is; noise gets half of epsilon, or a quarter of rho, for either of
-        two steps.
+        these rows is private. Under "replace" a replaced row may then enter or leave the mask,
+        which the loss of the exponential mechanism covers; noise gets half of epsilon, or a quarter
+        of rho, for each of two steps.
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     assume_sorted : bool, default False
-        Take ascending data at its word and read only what is needed.
+        Whether to trust that the data ascend, and read only what is needed.
     granularity : float, Fraction or Decimal, optional
-        A public number: the answer is a multiple of it within `bounds`, as the decimal that is
-        written, and rows count as the nearest one. It serves a column of whole years or of cents,
-        whose shared values are then hit exactly. Left out, it is 1 for integers, by the type of the
-        column, and else candidates are as fine as float64 allows. Not for times, and not with
-        ``bounds="auto"``.
+        A public number: the answer is a multiple of it within `bounds`, and rows are rounded to the
+        nearest multiple; a decimal is taken exactly. It suits a column of whole years or of cents,
+        in which many rows share a value, which is then found exactly. If left out, it is 1 for a
+        column with an integer type, and otherwise as fine as float64 allows. Not for times, and not
+        with ``bounds="auto"``.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -145,10 +147,10 @@ def quantile(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: one read of the data and O(w) more, where the window ``w`` is about
-    ``(2 / beta) ln(R / S)`` ranks (smooth) or ``120 D / epsilon`` (exponential); memory O(w) beside
-    a pivot sample. The first call of a process with smooth sensitivity also makes the table of its
-    noise distribution, which takes some tens of milliseconds.
+    Cost: one read of the data and O(w) more, where the window ``w`` is about ``(2 / beta) ln(R /
+    S)`` ranks (smooth) or ``120 D / epsilon`` (exponential); memory O(w) and a pivot sample. The
+    first call of a process with smooth sensitivity also makes the table of its noise distribution,
+    which takes some tens of milliseconds.
 
     Examples
     --------
@@ -166,7 +168,7 @@ def median(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    As `quantile`: neighbors by `neighbors`, loss as asked, by smooth sensitivity (Nissim,
+    As `quantile`: neighbors by `neighbors`, the requested loss, by smooth sensitivity (Nissim,
     Raskhodnikova and Smith, STOC 2007) with exactly rounded admissible noise, or by an exact draw
     of the exponential mechanism (McSherry and Talwar, FOCS 2007).
 
@@ -194,8 +196,8 @@ def median(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -238,42 +240,42 @@ def quantiles(data: Any, **arguments: Any) -> Any:
     """Release many quantiles of a column, or of each of several columns, for one loss.
 
     The answers lie within `bounds`, on a public grid of about ``2**-40`` of their distance, and
-    ascend with the quantile.
+    increase with the quantile.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). All answers together satisfy the loss that is asked for, pure `epsilon` or
-    `rho`-zCDP. Both methods are draws of exponential mechanisms (McSherry and Talwar, FOCS 2007),
-    whose cost is less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
+    (`n` is public). All answers together satisfy the requested loss, pure `epsilon` or `rho`-zCDP.
+    Both methods are draws of exponential mechanisms (McSherry and Talwar, FOCS 2007), whose cost is
+    less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
     `dpfast.privacy.Draws`).
 
-    ``method="recursive"`` draws the middle quantile, splits the rows at it, and goes on on either
-    side (Kaplan, Schnapp and Stemmer, ICML 2022). The draws have the ranks and the base measure of
-    ``dpfast.quantile(..., method="exponential")``, which favors round numbers. Each of the
-    ``floor(log2 m) + 1`` levels takes an equal part of the loss; ties are divided so that a row
-    counts once a level (``dpfast/statistics/quantiles/recursive.py`` has the proof).
+    ``method="recursive"`` draws the middle quantile, splits the rows at it, and repeats this on
+    either side (Kaplan, Schnapp and Stemmer, ICML 2022). The draws have the ranks and the base
+    measure of ``dpfast.quantile(..., method="exponential")``, which favors round numbers. Each of
+    the ``floor(log2 m) + 1`` levels gets an equal part of the loss; tied rows are divided so that a
+    row counts once a level (``dpfast/statistics/quantiles/recursive.py`` has the proof).
 
     ``method="joint"`` draws all m at once, as one tuple (Gillenwater, Joseph and Kulesza, ICML
     2021), with utility ``-sum_j |count_j - (q_j - q_(j-1)) n|`` for the rows between consecutive
-    answers, and all points of the grid alike. What epsilon is divided by is the exact range of its
-    changes: 4 when a row is replaced (2 if the quantiles are all 0 or all 1), and ``2 (1 - g) + 2
-    (1 - g')`` when one is added, g the least of the ``m + 1`` gaps between 0, the quantiles and 1,
-    and g' the least that is not 0 (``dpfast/statistics/quantiles/joint.py`` has the proof). The
-    sums that it needs are made of positive numbers alone, and their rounding, a relative ``8 (m +
-    2)**2 2**-53``, is paid four times over out of epsilon, so the loss is still the one that was
-    asked for.
+    answers, and equal weights for all points of the grid. Epsilon is divided by the exact range of
+    the changes of this utility: 4 when a row is replaced (2 if the quantiles are all 0 or all 1),
+    and ``2 (1 - g) + 2 (1 - g')`` when one is added or removed, where g is the least of the ``m +
+    1`` gaps between 0, the quantiles and 1, and g' the least gap that is not 0
+    (``dpfast/statistics/quantiles/joint.py`` has the proof). Its computation adds positive numbers
+    only, and epsilon is reduced by four times their relative rounding error ``8 (m + 2)**2
+    2**-53``, so the requested loss holds.
 
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
     qs : sequence of float or Fraction, shape (m,)
-        The quantiles, each 0 to 1, in any order; the same one may come twice.
+        The quantiles, each 0 to 1, in any order; a quantile may occur twice.
     bounds : (float, float), or "auto"
         As in `quantile`.
     epsilon, rho : float, Fraction or Decimal, optional
-        The loss of all answers: one of the two.
+        The loss of all answers: one of the two arguments.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove". Under
         "add-remove" the answers are about twice as accurate with the recursive method, since a
@@ -283,11 +285,11 @@ def quantiles(data: Any, **arguments: Any) -> Any:
         loss.
     method : {"auto", "recursive", "joint"}, default "auto"
         "auto" is "joint" for 2 to 9 quantiles of few rows under "replace", where n epsilon / m is
-        at most 100 (or n sqrt(8 rho) / m about as much) and n is known before the rows are read,
-        and else "recursive": of the data the rule knows the public number of rows alone.
+        at most 100 (or n sqrt(8 rho) / m about as much) and n is known before the rows are read;
+        otherwise it is "recursive". The choice depends on the public number of rows alone.
         "recursive" reads the data about once, and finds values that many rows share. "joint" sorts
-        all of them, and is mostly more accurate where values are spread out, above all under
-        "replace" (``benchmarks/crossings.py`` says by how much).
+        all rows, and is mostly more accurate if values are spread out, above all under "replace"
+        (``benchmarks/crossings.py`` measures by how much).
     assume_sorted, granularity
         As in `quantile`.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
@@ -302,14 +304,14 @@ def quantiles(data: Any, **arguments: Any) -> Any:
         budget refuses it.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
-        these rows is private. It costs nothing here.
+        these rows is private. It does not reduce the loss available to the answers.
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
 
     Returns
     -------
@@ -328,10 +330,10 @@ def quantiles(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: "recursive" reads the data about once and sorts windows round the quantiles, some hundred
-    ``log2(m) / epsilon`` ranks each. "joint" sorts all of the data, and then takes time
-    O(m n), with a share of m**2 n that counts from some tens of quantiles on, and 12 m bytes a row:
-    about a second for nine quantiles of a million rows.
+    Cost: "recursive" reads the data about once and sorts windows around the quantiles, of some
+    hundred ``log2(m) / epsilon`` ranks each. "joint" sorts all of the data, and then takes time O(m
+    n), plus O(m**2 n), which matters from some tens of quantiles on, and 12 m bytes a row: about a
+    second for nine quantiles of a million rows.
 
     Examples
     --------
@@ -359,20 +361,20 @@ def percentile(data: Any, **arguments: Any) -> Any:
     Privacy
     -------
     As `quantile` for one number, and as `quantiles` for a list of them: neighbors by `neighbors`,
-    loss as asked, of all answers together. Both have exact draws of exponential mechanisms
-    (McSherry and Talwar, FOCS 2007), or one has noise for its smooth sensitivity (Nissim,
-    Raskhodnikova and Smith, STOC 2007).
+    the requested loss, for all answers together. Both use exact draws of exponential mechanisms
+    (McSherry and Talwar, FOCS 2007); one number may also have noise for its smooth sensitivity
+    (Nissim, Raskhodnikova and Smith, STOC 2007).
 
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
     q : float or Fraction, or sequence of these, shape (m,)
-        0 to 100, as the decimal that is written: ``99.9`` is 999 thousandths.
+        0 to 100; a decimal is taken exactly: ``99.9`` is 999 thousandths.
     bounds : (float, float)
         Public limits of the values, in the data's units; values outside are clipped.
     method : str, default "auto"
-        Of one number a method of `quantile`. Of several "auto", "recursive" or "joint", as in
+        For one number a method of `quantile`. For several "auto", "recursive" or "joint", as in
         `quantiles`.
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
@@ -394,8 +396,8 @@ def percentile(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -403,8 +405,8 @@ def percentile(data: Any, **arguments: Any) -> Any:
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     granularity : float, Fraction or Decimal, optional
-        As in `quantile`. Several percentiles are drawn and not noised, which leaves `delta`
-        unspent.
+        As in `quantile`. Several percentiles are drawn by exponential mechanisms without noise, so
+        `delta` stays unspent.
 
     Returns
     -------
@@ -418,8 +420,8 @@ def percentile(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Which rank is meant is said in `quantile`: draws aim at what `numpy.percentile` returns, and
-    noise is added to what it calls ``method="inverted_cdf"``.
+    `quantile` defines the rank: the target of a draw is what `numpy.percentile` returns, and noise
+    is added to the value that it calls ``method="inverted_cdf"``.
 
     Cost: one read of the data.
 
@@ -436,25 +438,25 @@ def percentile(data: Any, **arguments: Any) -> Any:
 def minimum(data: Any, **arguments: Any) -> Any:
     """Release a low value of a column as its private minimum.
 
-    No private answer can follow one row. By default this is the value some ranks inside, about
-    ``28 / epsilon`` of them, where that is no more than half of the rows: few enough that it is
-    near the least where many rows are, and enough that the gap below all rows is not taken for it.
-    A value that at least as many rows share as the least of all is found exactly.
+    No private answer can depend strongly on one row. By default the target is the row some ranks
+    above the minimum, about ``28 / epsilon`` of them, or at most half of the rows: few enough that
+    it is near the minimum where rows are dense, and enough that an answer in the empty range below
+    all rows is unlikely. If at least as many rows share the least value, it is found exactly.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the loss that it is asked for.
+    (`n` is public). The call satisfies the requested loss.
 
     ``method="exponential"`` draws a point ``o`` of a public grid with probability proportional to
-    ``base(o) exp(-epsilon u(o) / 2)``, where ``u(o)`` is the distance of its rank, as `quantile`
-    has it, from ``t = min(T, (n + 1) / 2)``, and T depends on the loss alone. A row changes u by at
-    most 1, whether it is replaced, is added or removed, so this is `epsilon`-DP (McSherry and
-    Talwar, FOCS 2007) and of bounded range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and
-    Rogers, ALT 2021; exactly: `dpfast.privacy.Draws`). The base measure is that of `quantile`.
+    ``base(o) exp(-epsilon u(o) / 2)``, where ``u(o)`` is the distance of its rank (as in
+    `quantile`) from ``t = min(T, (n + 1) / 2)``, and T depends on the loss alone. A row that is
+    replaced, added or removed changes u by at most 1, so this is `epsilon`-DP (McSherry and Talwar,
+    FOCS 2007) and of bounded range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT
+    2021; exactly: `dpfast.privacy.Draws`). The base measure is that of `quantile`.
 
-    ``method="smooth"`` adds noise to the least row itself, of a scale that its smooth sensitivity
-    asks for (Nissim, Raskhodnikova and Smith, STOC 2007).
+    ``method="smooth"`` adds noise to the least row itself, scaled to its smooth sensitivity
+    (Nissim, Raskhodnikova and Smith, STOC 2007).
 
     Parameters
     ----------
@@ -480,8 +482,8 @@ def minimum(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -491,17 +493,17 @@ def minimum(data: Any, **arguments: Any) -> Any:
     granularity : float, Fraction or Decimal, optional
         As in `trimmed_mean`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "exponential"}, default "auto"
-        "auto" is "exponential" whatever the loss, or "smooth" if a `noise` distribution is
-        named. The noise of "smooth" is never scaled to less than the distance of the least row from
-        the lower limit, which one row might be at; it is better only where a row lies near the
-        limit, or for a large epsilon: of some 3 and more where the last rows are far apart, and
-        beyond 8 elsewhere (``benchmarks/crossings.py``).
+        "auto" is "exponential" for every loss, or "smooth" if a `noise` distribution is named. The
+        noise of "smooth" is never scaled to less than the distance of the least row from the lower
+        limit, because one more row may be at the limit; it is better only if a row lies near the
+        limit, or for a large epsilon: above about 3 if the last rows are far apart, and above 8
+        otherwise (``benchmarks/crossings.py``).
 
     Returns
     -------
     float, or ndarray of float64 with `axis`
         The private value, within `bounds`, on a public grid of about ``2**-40`` of their distance.
-        Of no rows it is one that the bounds alone decide.
+        Without rows the answer depends on the bounds alone.
 
     Raises
     ------
@@ -510,13 +512,13 @@ def minimum(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    The empty range between the limit and the least row counts for about a millionth of its width.
-    Where rows are so many that they lie closer together than that, it is still taken for their
-    place now and then, the more often the wider it is: keep the limit near what can occur.
+    The empty range between the limit and the least row has a weight of about a millionth of its
+    width. If rows are so many that they lie closer together than that, an answer in this range
+    still occurs sometimes, more often the wider it is: choose a limit near the possible values.
 
-    Cost: one read of the data. ``dp.quantile(data, 0, method="exponential")`` has the same target
-    as the minimum itself, T = 0, and twice the rate: its answer lies anywhere between the lower
-    limit and the least rows.
+    Cost: one read of the data. ``dp.quantile(data, 0, method="exponential")`` has the minimum
+    itself as target, T = 0, and twice the rate: its answer lies anywhere between the lower limit
+    and the least rows.
 
     Examples
     --------
@@ -536,7 +538,7 @@ def maximum(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    As `minimum`: neighbors by `neighbors`, loss as asked, by an exact draw of the exponential
+    As `minimum`: neighbors by `neighbors`, the requested loss, by an exact draw of the exponential
     mechanism (McSherry and Talwar, FOCS 2007) or by smooth sensitivity (Nissim, Raskhodnikova and
     Smith, STOC 2007).
 
@@ -564,8 +566,8 @@ def maximum(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -587,7 +589,7 @@ def maximum(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: one read of the data. As in `minimum`, keep the limit near what can occur.
+    Cost: one read of the data. As in `minimum`, choose a limit near the possible values.
 
     Examples
     --------
@@ -608,13 +610,13 @@ def iqr(data: Any, **arguments: Any) -> Any:
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the loss that it is asked for.
+    (`n` is public). The call satisfies the requested loss.
 
-    ``method="recursive"`` and ``method="joint"`` release both quartiles as `quantiles` does, by
-    exponential mechanisms (McSherry and Talwar, FOCS 2007), and what leaves is their difference.
+    ``method="recursive"`` and ``method="joint"`` draw both quartiles as `quantiles` does, by
+    exponential mechanisms (McSherry and Talwar, FOCS 2007), and release their difference.
     ``method="smooth"`` adds noise to the distance itself, for a smooth bound on its local
-    sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007): under "replace" the larger of those
-    of the quartiles, since both change in the same direction, under "add-remove" their sum.
+    sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007): under "replace" the larger of those of
+    the quartiles, since both change in the same direction, under "add-remove" their sum.
 
     Parameters
     ----------
@@ -640,8 +642,8 @@ def iqr(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -652,9 +654,9 @@ def iqr(data: Any, **arguments: Any) -> Any:
         As in `trimmed_mean`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "recursive", "joint"}, default "auto"
         "auto" is "recursive" for an epsilon below 1/2 or a rho below 1/4 (2 and 6 with `where`
-        under "replace") or with `ids`, and "smooth" from there on or when a `noise` distribution is
-        named. The rule knows nothing of the data. Where many rows share a value "recursive" finds
-        the quartiles exactly at any loss; "joint" is better where they are spread out
+        under "replace") or with `ids`, and otherwise, or if a `noise` distribution is named,
+        "smooth". The choice does not depend on the data. If many rows share a value, "recursive"
+        finds the quartiles exactly at any loss; "joint" is better if values are spread out
         (``benchmarks/crossings.py``).
 
     Returns
@@ -669,7 +671,7 @@ def iqr(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: one read of the data, but "joint" sorts them. `dpfast.ptr.iqr` answers without bounds.
+    Cost: one read of the data; "joint" sorts them. `dpfast.ptr.iqr` answers without bounds.
 
     Examples
     --------

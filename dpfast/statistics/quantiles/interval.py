@@ -10,39 +10,40 @@ from .statistic import QuantileInterval
 
 @function_of(QuantileInterval)
 def quantile_interval(data: Any, **arguments: Any) -> Any:
-    """Release a quantile of a column with an interval that holds the exact quantile.
+    """Release a quantile of a column with an interval that contains the exact quantile.
 
-    With probability `coverage` the quantile of the clamped rows lies between the ends, whatever the
-    rows and their number are. The distance of the ends depends on the data, so a part of the loss
-    is spent on it. Where there are few rows for the loss, the ends are the bounds.
+    With probability `coverage` the quantile of the clamped rows lies between the ends, for any rows
+    and any number of rows. The distance of the ends depends on the data, so a part of the loss is
+    spent on it. If there are few rows for the loss, the ends are the bounds.
 
     Privacy
     -------
-    Neighbors are those of `dpfast.quantile`. Half of the loss is for the quantile, by its theorem.
-    The other half draws the distance of the ends from it by the exponential mechanism (McSherry and
-    Talwar, FOCS 2007), whose utility is how many rows more than needed lie between the quantile and
-    the ends; a row changes it by at most 1, or max(q, 1 - q) if it is added or removed (proof:
-    ``dpfast/statistics/quantiles/ends.py``). Losses add up (Dwork, McSherry, Nissim and Smith, TCC
-    2006).
+    Neighbors are those of `dpfast.quantile`. Half of the loss pays for the quantile, by its
+    theorem. The other half draws the distance of the ends from it by the exponential mechanism
+    (McSherry and Talwar, FOCS 2007); its utility is how far the number of rows between the quantile
+    and the ends exceeds the needed number, and a row changes it by at most 1, or max(q, 1 - q) if
+    it is added or removed (proof: ``dpfast/statistics/quantiles/ends.py``). Losses add up (Dwork,
+    McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `dpfast.quantile`.
     q : float or Fraction, or a sequence of m such numbers
-        The quantile, 0 to 1, or several, whose ends have an equal part of the half each. At 0 and 1
-        one of the ends is a bound, for a row may always lie beyond all others, and a single point
-        is that of `dpfast.minimum` or `dpfast.maximum`.
+        The quantile, 0 to 1, or several; the ends of each have an equal part of the second half of
+        the loss. At 0 and 1 one of the ends is a bound, because a row may always lie beyond all
+        others; the answer in the middle is then that of `dpfast.minimum` or `dpfast.maximum`.
     bounds : (float, float), or "auto"
         As in `dpfast.quantile`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     coverage : float, default 0.95
-        How often the interval holds the quantile, at least: greater than 0 and less than 1.
+        The least probability that the interval contains the quantile: greater than 0 and less than
+        1.
     granularity, method, noise, assume_sorted
-        As in `dpfast.quantile`, or of several as in `dpfast.quantiles`. With a granularity the ends
-        are half of it farther out than rows that are its multiples: rows may lie between these. Of
-        a column of integers they are integers, without one.
+        As in `dpfast.quantile`, or for several as in `dpfast.quantiles`. With a granularity the
+        ends are moved outwards by half of it, because rows may lie between its multiples. For a
+        column of integers without a granularity the ends are integers.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
@@ -66,8 +67,8 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
 
     Returns
     -------
@@ -87,8 +88,8 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    The ends are as far from the quantile on either side, but not beyond the bounds: on the side
-    where about ``(10 to 20) max(q, 1 - q) / epsilon`` rows lie farther from it.
+    Both ends have the same distance from the quantile, within the bounds: on the side with fewer
+    rows about ``(10 to 20) max(q, 1 - q) / epsilon`` rows lie farther from it than necessary.
 
     Cost: that of `dpfast.quantile`.
 

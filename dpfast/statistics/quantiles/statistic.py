@@ -327,7 +327,7 @@ class Extreme(OneRank):
 
 @dataclass(frozen=True)
 class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
-    """A quantile with an interval that holds the exact quantile, as a statistic to measure.
+    """A quantile with an interval that contains the exact quantile, as a statistic to measure.
 
     Parameters
     ----------
@@ -551,7 +551,7 @@ def percentile(
     ----------
     column : str, optional
     q : float or Fraction, or sequence of these
-        0 to 100. Each of several has a column of its own in the answer, by its quantile.
+        0 to 100. Each of several percentiles has a column in the answer, named after its quantile.
     bounds : (float, float), sequence of d such pairs, or "auto"
     nan : {"raise", "lower", "upper", "drop"} or float, optional
     granularity : float, Fraction or Decimal, optional

@@ -20,20 +20,20 @@ def count(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed, or replaced. The call
-    satisfies the loss that it is asked for. A row changes the count by at most 1; the noise is an
-    exact integer for that (discrete Laplace, Ghosh, Roughgarden and Sundararajan, STOC 2009;
-    discrete Gaussian, Canonne, Kamath and Steinke, NeurIPS 2020). The number of all rows does not
-    change when one is replaced: it is public then, and released as it is. With ``axis=0`` the loss
-    is that of all counts together: of those that are present, or missing, a row may change each
-    by 1, and the noise is that of `sum` between 0 and 1, rounded to whole numbers at random;
-    without `nan` all columns have one count, which is drawn once.
+    Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
+    the requested loss. A row changes the count by at most 1; the noise is an exact integer for this
+    sensitivity (discrete Laplace, Ghosh, Roughgarden and Sundararajan, STOC 2009; discrete
+    Gaussian, Canonne, Kamath and Steinke, NeurIPS 2020). The number of all rows does not change if
+    one is replaced: then it is public, and returned without noise. With ``axis=0`` the loss is that
+    of all counts together: a row may change each count of present or missing values by 1, and the
+    noise is that of `sum` between 0 and 1, rounded to whole numbers at random; without `nan` all
+    columns have one count, which is drawn once.
 
     Parameters
     ----------
     data : array_like, shape (n,) or (n, d), table, or source
-        As in `sum`. Without `axis`, and with ``nan="keep"``, what the columns hold is not looked
-        at: they may be text.
+        As in `sum`. Without `axis`, and with ``nan="keep"``, the values of the columns are not
+        read: they may be text.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -41,8 +41,8 @@ def count(data: Any, **arguments: Any) -> Any:
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record.
     nan : {"keep", "drop", "only"}, optional
-        Whether rows that are NaN or null are counted, too, as without it, are not, or are the only
-        ones.
+        "keep", the default, counts all rows, "drop" counts the rows with a value, and "only" counts
+        the rows that are NaN or null.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -51,13 +51,13 @@ def count(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``). It is the rows that count, not
-        the people.
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``). Rows are counted, not
+        people.
     per_unit : (int, int) or "auto", optional
         With `ids`, instead of `max_rows`: public limits to which the number of rows of a person is
-        clamped; a person without rows counts 0. What that takes off is in no error bar. "auto"
-        draws them for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        clamped; a person without rows counts 0. Error bars do not include the bias of clamping.
+        "auto" draws them for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     nonnegative : bool, default False
         Whether a count below 0 is replaced by 0, which costs nothing. Small counts are then too
         large on average; error bars stay valid.
@@ -71,7 +71,7 @@ def count(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     int, or int64 array of shape (d,)
-        The private count. It is unbiased, so it may be negative, but with `nonnegative`.
+        The private count. It is unbiased, so it may be negative, unless `nonnegative` is true.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def count(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: none where the length is known and nothing is left out, else one read of the data.
+    Cost: none if the length is known and no row is left out, otherwise one read of the data.
 
     Examples
     --------
@@ -104,18 +104,18 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed, or replaced. The call
-    satisfies the loss that it is asked for. Either changes the number by at most 1, and the noise
-    is an exact integer for that, as in `count` (Ghosh, Roughgarden and Sundararajan, STOC 2009;
-    Canonne, Kamath and Steinke, NeurIPS 2020). With ``axis=0`` the loss is that of all numbers
-    together, each of which a row may change, and the noise is that of `sum`.
+    Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
+    the requested loss. A row changes the number by at most 1 under both relations, and the noise is
+    an exact integer for this sensitivity, as in `count` (Ghosh, Roughgarden and Sundararajan, STOC
+    2009; Canonne, Kamath and Steinke, NeurIPS 2020). With ``axis=0`` the loss is that of all
+    numbers together, because a row may change each of them, and the noise is that of `sum`.
 
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         Numbers or truth values, as in `sum`.
     nan : {"keep", "drop"}, default "keep"
-        Whether a row that is NaN or null counts. NaN is not 0, as `numpy.count_nonzero` has it.
+        Whether a row that is NaN or null counts. NaN is not 0, as in `numpy.count_nonzero`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -130,12 +130,12 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     per_unit : (int, int) or "auto", optional
         With `ids`, instead of `max_rows`: public limits to which the number of a person is clamped;
-        a person without rows counts 0. What that takes off is in no error bar. "auto" draws them
-        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        a person without rows counts 0. Error bars do not include the bias of clamping. "auto" draws
+        them for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     nonnegative : bool, default False
         Whether a count below 0 is replaced by 0, which costs nothing. Small counts are then too
         large on average; error bars stay valid.
@@ -149,7 +149,7 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     int, or int64 array of shape (d,)
-        The private count. It is unbiased, so it may be negative, but with `nonnegative`.
+        The private count. It is unbiased, so it may be negative, unless `nonnegative` is true.
 
     Raises
     ------
@@ -176,36 +176,37 @@ def sum(data: Any, **arguments: Any) -> Any:
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the loss that it is asked for. Rows are clamped and put on
-    a public grid, and their sum is an exact integer of known sensitivity: ``hi - lo`` for a
-    replaced row, ``max(|lo|, |hi|)`` for one that is added or removed, and
-    ``max(hi, 0) - min(lo, 0)`` for one that is replaced where only some rows are summed. The noise
-    is an exact integer too: discrete Laplace or Gaussian, or a rounded Gaussian for `delta`; from
-    an epsilon of about 1.6 on a staircase (Geng and Viswanath, "The optimal mechanism in
-    differential privacy", ISIT 2014), which has .92, .61 and .21 of the standard deviation of
-    Laplace noise at an epsilon of 2, 5 and 10.
+    (`n` is public). The call satisfies the requested loss. Rows are clamped and rounded to a public
+    grid, and their sum is an exact integer of known sensitivity: ``hi - lo`` for a replaced row,
+    ``max(|lo|, |hi|)`` for a row that is added or removed, and ``max(hi, 0) - min(lo, 0)`` for a
+    row that is replaced if only some rows are summed. The noise is an exact integer too: discrete
+    Laplace or Gaussian, or a rounded Gaussian for `delta`; from an epsilon of about 1.6 on a
+    staircase (Geng and Viswanath, "The optimal mechanism in differential privacy", ISIT 2014),
+    which has .92, .61 and .21 of the standard deviation of Laplace noise at an epsilon of 2, 5 and
+    10.
 
     With `ids` neighbors are datasets that differ in all rows of one person, who is added or
     removed, or is replaced by another. A person with c rows, more than `max_rows` = m, counts as m
     rows and m / c of the total (``dpfast/summaries/units.py`` has the proof), which moves a sum by
-    at most m times what a row adds. Noise is for that at once, and for half of the loss where a
-    person is replaced; with found bounds rows are chosen by a fresh secret key, and noise is for a
-    row's part of the loss (group privacy, Dwork, McSherry, Nissim and Smith, TCC 2006;
-    ``dpfast/measurement/unit.py``). With `per_unit` a total moves a sum by at most
-    ``max(|lo|, |hi|)``, or where a person is replaced ``max(hi - lo, |lo|, |hi|)``. `n` is private
-    then under both relations.
+    at most m times what a row adds. Noise is calibrated to this, with half of the loss if a person
+    is replaced; with ``bounds="auto"`` rows are instead chosen by a fresh secret key, and noise is
+    calibrated to a row's part of the loss (group privacy, Dwork, McSherry, Nissim and Smith, TCC
+    2006; ``dpfast/measurement/unit.py``). With `per_unit` a total changes a sum by at most
+    ``max(|lo|, |hi|)``, or if a person is replaced by at most ``max(hi - lo, |lo|, |hi|)``. `n` is
+    private then under both relations.
 
-    With ``axis=0`` the loss is that of all answers together, for a row may change in all its
-    columns. The noise of each is in proportion to its own sensitivity: for `epsilon` and d columns,
-    that of the norm whose ball is the box of all sensitivities (Hardt and Talwar, "On the geometry
-    of differential privacy", STOC 2010), with a variance of ``(d + 1) (d + 2) / (3 epsilon**2)`` in
-    units of the squared sensitivity, down to a sixth of that of Laplace noise, and less for an
-    epsilon of about d and more, where the box has stairs; for `rho`, and for `delta` with many
-    columns, Gaussian noise. Where a row is added or removed and that is less, the number of rows
-    and sums of distances from the middle of the bounds get noise, and the sums are made of both
-    (``dpfast/measurement/choice.py``; Lebeda, arXiv 2408.06853): for bounds that begin at 0, .61
-    of the standard deviation of Gaussian noise for 20 columns, and .55 for 100. That takes columns
-    that have one number of rows: a `nan` other than "drop".
+    With ``axis=0`` the loss is that of all answers together, because a row may change in all its
+    columns. The noise of each answer is proportional to its sensitivity: for `epsilon` and d
+    columns, it is that of the norm whose unit ball is the box of all sensitivities (Hardt and
+    Talwar, "On the geometry of differential privacy", STOC 2010), with a variance of ``(d + 1) (d +
+    2) / (3 epsilon**2)`` in units of the squared sensitivity, down to a sixth of that of Laplace
+    noise, and less for an epsilon of about d and more, where a staircase is used; for `rho`, and
+    for `delta` with many columns, it is Gaussian noise. If a row is added or removed, the number of
+    rows and sums of distances from the middle of the bounds may get noise instead, if this gives
+    less error; the sums are then computed from both (``dpfast/measurement/choice.py``; Lebeda,
+    arXiv 2408.06853): for bounds that begin at 0, it has .61 of the standard deviation of Gaussian
+    noise for 20 columns, and .55 for 100. This requires that all columns have the same number of
+    rows: a `nan` other than "drop".
 
     Parameters
     ----------
@@ -214,23 +215,23 @@ def sum(data: Any, **arguments: Any) -> Any:
         mapping of names to columns, a table of pandas, Polars or Arrow, `dpfast.scan` with a list
         of columns. Integers beyond 2**53 count as the float64 nearest to them.
     bounds : (float, float), sequence of d such pairs, or "auto"
-        Public limits of the values, in the data's units; values outside are clipped. They must not
-        come from the data. One pair serves all columns. With "auto" a quarter of the loss (of
-        `epsilon` or `rho`, in equal parts for all columns) is for bounds, found as `dpfast.bounds`
-        does, and the rest is for the answer; public bounds are better.
+        Public limits of the values, in the data's units; values outside are clipped. The bounds
+        must not come from the data. One pair is for all columns. With "auto" a quarter of the loss
+        (of `epsilon` or `rho`, in equal parts for all columns) pays for bounds, drawn as in
+        `dpfast.bounds`, and the rest for the answer; public bounds are better.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove". The latter also
-        holds for "replace", at twice the epsilon.
+        The neighboring relation: by default that of the budget, else "add-remove". A loss under
+        "add-remove" also holds under "replace", at twice the epsilon.
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record. Its numbers belong together, so there
-        is no other axis.
+        0 for an answer of each column; a row is one record. The numbers of a row belong together,
+        so there is no other axis.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
         By default "drop" where the number of rows is private, and "raise" where it is public. Each
-        column drops its own.
+        column drops its own missing values.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -238,11 +239,12 @@ def sum(data: Any, **arguments: Any) -> Any:
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id. An id is an integer, text or bytes. Rows without an id, and those that `where` leaves
-        out, count nowhere.
+        out, do not count.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``). Of more, each counts in part:
-        that is in no error bar. Rows without a number are left out before.
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``). If a person has more
+        rows, each counts in part; error bars do not include this bias. Rows without a number are
+        left out first.
     per_unit : (float, float) or "auto", optional
         With `ids`, in place of `max_rows`: public limits to which the total of each person is
         clamped; a person without rows counts 0. Error bars do not include the bias of clamping.
@@ -251,8 +253,8 @@ def sum(data: Any, **arguments: Any) -> Any:
         The weight of each row, which must be a function of that row alone, or the name of the
         column of weights, which is then not part of the data.
     weight_bounds : (float, float), optional
-        Public limits of the weights, with `weights`; weights outside are clamped. A NaN among them
-        is treated as one among the data. The sensitivity is that of the products.
+        Public limits of the weights, with `weights`; weights outside are clamped. A NaN among the
+        weights is treated like one among the data. The sensitivity is that of the products.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -263,9 +265,9 @@ def sum(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     float, or float64 array of shape (d,)
-        The private sum. It is unbiased up to the grid, half a cell a row at most, and not clamped.
-        A cell is about ``2**-40`` of ``hi - lo``, or of ``max(|lo|, |hi|)`` if that is more and `n`
-        is private.
+        The private sum. It is unbiased up to the grid, with an error of at most half a cell a row,
+        and not clamped. A cell is about ``2**-40`` of ``hi - lo``, or of ``max(|lo|, |hi|)`` if
+        that is larger and `n` is private.
 
     Raises
     ------
@@ -278,8 +280,8 @@ def sum(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: one read of the data, file or array, in small pieces; with `ids` one of the ids before,
-    some 30 bytes a row beyond which a file takes over, and two bytes a row.
+    Cost: one read of the data, file or array, in small pieces; with `ids` first a read of the ids,
+    with some 30 bytes a row (in a temporary file if memory is short), and two bytes a row.
 
     Examples
     --------
@@ -292,7 +294,7 @@ def sum(data: Any, **arguments: Any) -> Any:
     >>> bool(abs(found / [120_000, 2_400_000] - 1).max() < 0.05)
     True
 
-    A loss of people, each of whom has three rows, of which two count:
+    A loss about people with three rows each, of which two count:
 
     >>> table = {"who": np.arange(3000) // 3, "hours": hours}
     >>> found = dp.sum(table, ids="who", max_rows=2, bounds=(0, 100), epsilon=1.0)
@@ -308,15 +310,15 @@ def mean(data: Any, **arguments: Any) -> Any:
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the loss that it is asked for. With a public `n`, noise for
-    a sensitivity of ``(hi - lo) / n`` is added to the exact mean. With a private one, two exact
-    integers get noise: how much of the rows lies towards the upper, and how much towards the lower
-    bound; a row adds 1 to the two together, so they cost as much as one. Their sum is a noisy
-    count. (The variance is half of that of a noisy sum over a noisy count with half the loss each;
-    ``dpfast/statistics/totals/moments.py`` has the derivation.) From an epsilon of about 2.1 on
-    it is the number of rows and a centered sum that get noise, joint staircase noise of a box
-    (``dpfast/noise/stairs.py``), with hardly any for the number. With ``axis=0`` the loss is that
-    of all means together, as in `sum`, and they share one noisy count.
+    (`n` is public). The call satisfies the requested loss. With a public `n`, noise for a
+    sensitivity of ``(hi - lo) / n`` is added to the exact mean. With a private `n`, two exact
+    integers get noise: the sum of the distances from the lower bound, and that of the distances
+    from the upper bound; a row adds 1 to the two together, so they cost as much as one. Their sum
+    is a noisy count. (The variance is half of that of a noisy sum over a noisy count with half the
+    loss each; ``dpfast/statistics/totals/moments.py`` has the derivation.) From an epsilon of about
+    2.1 on, the number of rows and a centered sum get noise instead, joint staircase noise of a box
+    (``dpfast/noise/stairs.py``), with hardly any noise in the number. With ``axis=0`` the loss is
+    that of all means together, as in `sum`, and they share one noisy count.
 
     Parameters
     ----------
@@ -340,8 +342,8 @@ def mean(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     weights : array_like of shape (n,), or str, optional
         The weight of each row, which must be a function of that row alone, or the name of the
         column of weights, which is then not part of the data.
@@ -352,13 +354,14 @@ def mean(data: Any, **arguments: Any) -> Any:
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     weight_bounds : (float, float), optional
-        Public limits of the weights, with `weights`; weights outside are clamped. They are not
-        negative.
+        Public limits of the weights, with `weights`; weights outside are clamped. The weights must
+        not be negative.
 
     Returns
     -------
     float, or float64 array of shape (d,)
-        The private mean, within `bounds`; their middle if the noisy count is not positive.
+        The private mean, within `bounds`; the middle of the bounds if the noisy count is not
+        positive.
 
     Raises
     ------
@@ -395,13 +398,13 @@ def variance(data: Any, **arguments: Any) -> Any:
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the loss that it is asked for. With a public `n`, noise for
-    the sensitivity ``(hi - lo)**2 (n - 1) / n**2`` of the variance is added to it. With a private
-    one, three exact integers get noise, from which the number of rows, their sum and the sum of
-    their squares follow; a row adds 1 to the three together, so they cost as much as one
-    (``dpfast/statistics/totals/moments.py`` has the derivation). For a large epsilon the number
-    of rows and centered sums get joint staircase noise, as in `mean`. With ``axis=0`` the loss is
-    that of all variances together, as in `sum`, and they share one noisy count.
+    (`n` is public). The call satisfies the requested loss. With a public `n`, noise for the
+    sensitivity ``(hi - lo)**2 (n - 1) / n**2`` of the variance is added to it. With a private `n`,
+    three exact integers get noise, from which the number of rows, the sum and the sum of squares
+    follow; a row adds 1 to the three together, so they cost as much as one
+    (``dpfast/statistics/totals/moments.py`` has the derivation). For a large epsilon the number of
+    rows and centered sums get joint staircase noise, as in `mean`. With ``axis=0`` the loss is that
+    of all variances together, as in `sum`, and they share one noisy count.
 
     Parameters
     ----------
@@ -425,8 +428,8 @@ def variance(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -434,16 +437,16 @@ def variance(data: Any, **arguments: Any) -> Any:
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     ddof : int, default 0
-        The sum of squared deviations is divided by ``n - ddof``, as in `numpy.var`: 1 makes it an
-        unbiased estimate for what the rows are a sample of (before noise and clamping).
+        The sum of squared deviations is divided by ``n - ddof``, as in `numpy.var`: with 1 the
+        answer is an unbiased estimate for the population of the rows (before noise and clamping).
 
     Returns
     -------
     float, or float64 array of shape (d,)
-        The private variance, within what the bounds allow, 0 to ``(hi - lo)**2 / 4`` (times
-        ``n / (n - ddof)``). With a public `n` of at most 1 or `ddof` it is 0; with a noisy one, the
-        middle of what is allowed. Rows count as the nearest of about ``2**30`` values between the
-        bounds.
+        The private variance, within the possible range, 0 to ``(hi - lo)**2 / 4`` (times ``n / (n -
+        ddof)``). With a public `n` of at most 1 or `ddof` it is 0; with a noisy `n` this small, the
+        middle of the possible range. Rows are rounded to the nearest of about ``2**30`` values
+        between the bounds.
 
     Raises
     ------
@@ -474,8 +477,8 @@ def std(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    As `variance`, of whose answer this is post-processing: neighbors are datasets that differ in
-    one row, added or removed, or replaced, and the call satisfies the loss that it is asked for
+    The answer is the root of that of `variance`, so it is post-processing: neighbors are datasets
+    that differ in one row, added or removed, or replaced, and the call satisfies the requested loss
     (Dwork, McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
@@ -502,8 +505,8 @@ def std(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -514,8 +517,8 @@ def std(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     float, or float64 array of shape (d,)
-        The private standard deviation, in the data's units and within what the bounds allow; of
-        dates and times a duration.
+        The private standard deviation, in the data's units and within the possible range; for dates
+        and times a duration.
 
     Raises
     ------
@@ -524,8 +527,8 @@ def std(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    The root of an unbiased number is biased: where noise is large beside the variance, the answer
-    is too small on average, and 0 where the noisy variance is not positive.
+    The root of an unbiased number is biased: if noise is large compared with the variance, the
+    answer is too small on average, and 0 if the noisy variance is not positive.
 
     Cost: one read of the data.
 

@@ -81,15 +81,15 @@ class Nonzero:
 
 @dataclass(frozen=True, kw_only=True)
 class Count(OfFeatures[Counts]):
-    """The number of rows, of rows with a number, or of rows without, as a statistic to measure.
+    """The number of rows, of rows with a number, or of rows without one, as a statistic to measure.
 
     Parameters
     ----------
     column : str, optional
         The column of a table, for `GroupBy.agg`.
     nan : {"keep", "drop", "only"}, optional
-        By default "drop" where a column is named, so that rows with a number or a time count, and
-        else "keep".
+        By default "drop" if a column is named, so that rows with a number or a time count, and
+        otherwise "keep".
     per_unit : (int, int) or "auto", optional
     nonnegative : bool, default False
         As in `dpfast.count`, which has the theorem and the errors.

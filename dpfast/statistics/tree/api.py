@@ -129,14 +129,14 @@ def tree_histogram(data: Any, **arguments: Any) -> Any:
     """Release counts of public bins in order, for ranges, a cumulative distribution and quantiles.
 
     With a `histogram` the error of a range of k bins grows like the root of k. Here blocks of
-    adjacent bins are counted too, and blocks of blocks, up to a few large ones. A range consists of
-    few nodes of this tree, so its error hardly depends on its length.
+    adjacent bins are also counted, and blocks of such blocks, up to a few large ones. A range is
+    the union of few nodes of this tree, so its error hardly depends on its length.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
-    the loss that it is asked for, of all counts together: a row is in one node of each level, and
-    noise is for as many counts as there are levels, twice as many if a row is replaced (Dwork,
+    the requested loss, for all counts together: a row is in one node of each level, so noise is
+    calibrated to as many counts as there are levels, or twice as many if a row is replaced (Dwork,
     McSherry, Nissim and Smith, TCC 2006). The counts are exact, and so is the noise, as in
     `histogram`. All that follows is post-processing. Bins must not come from the data.
 
@@ -151,8 +151,8 @@ def tree_histogram(data: Any, **arguments: Any) -> Any:
     categories : sequence of str, float or bool, optional
         Instead of `bins`, a public list, whose order is that of the ranges.
     fan_out : int, optional
-        How many parts a node has. By default what makes the mean variance of a cumulative count
-        least, by the number of bins and the loss alone.
+        The number of children of a node. By default the number with the least mean variance of a
+        cumulative count, for the number of bins and the loss alone.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -165,8 +165,8 @@ def tree_histogram(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int or "auto", optional
-        With `ids` only: the largest number of rows of a person that count. "auto" draws it for a
-        quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
+        for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.

@@ -122,26 +122,26 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
 
     The queries are prefix sums, all ranges, or any matrix of numbers: each row of the matrix is a
     query, the sum over bins of a number times the count. Noise is added to sums of bins, which are
-    planned for the least total squared error of the answers.
+    chosen for the least total squared error of the answers.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
-    the loss that it is asked for, of all answers together: that of exact Gaussian noise for the L2
+    the requested loss, for all answers together: that of exact Gaussian noise for the L2
     sensitivity of the noisy sums (Canonne, Kamath and Steinke, NeurIPS 2020; Balle and Wang, ICML
-    2018), or of Laplace noise where that is less, for few bins, which costs no delta. The sums are
-    of integers with exact counts; their sensitivity is computed from these integers, exactly, after
-    they have been rounded. The plan depends on queries and bins alone. All that follows is post-
-    processing. Neither bins nor queries must come from the data.
+    2018), or of Laplace noise where that is less, for few bins, which costs no delta. The sums have
+    integer weights on exact counts; their sensitivity is computed exactly from these integers,
+    after rounding. The plan depends on queries and bins alone. Everything else is post-processing.
+    Neither bins nor queries must come from the data.
 
     Parameters
     ----------
     data : array_like of shape (n,) or (n, d), table, or source
         One column, or d of them, as in `histogram`.
     queries : array_like of shape (m, bins), or {"prefix", "ranges"}
-        A query in each row, by what a row of each bin counts for; or, of one column, a word: of all
-        prefix sums (a cumulative distribution, all quantiles), or of all ranges of neighboring
-        bins. Of d columns the bins are in the order of the flat array of counts.
+        One query in each row, with a number for each bin; or, for one column, a word for all prefix
+        sums (a cumulative distribution, all quantiles) or for all ranges of neighboring bins. For d
+        columns the bins are in the order of the flattened array of counts.
     bins : int, sequence of float, or sequence of d of these, optional
         The number of equally wide bins between the `bounds`, or public edges, ascending; at most
         4,096 of them in all.
@@ -150,8 +150,8 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
     categories : sequence of str, float or bool, or sequence of d of these, optional
         Instead of `bins`, a public list.
     epsilon, delta, rho : float, Fraction or Decimal, optional
-        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. The first is refused: the
-        noise is Gaussian.
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. Epsilon alone is refused:
+        the noise is Gaussian.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     where : array_like of bool, shape (n,), optional
@@ -173,15 +173,15 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
     Returns
     -------
     WorkloadCounts
-        ``answers`` of the queries with their ``deviations`` and ``half_widths()``, made of
-        ``counts`` of the bins, with their ``edges`` and ``covariance``. Of one column its methods
+        ``answers`` of the queries with their ``deviations`` and ``half_widths()``, computed from
+        ``counts`` of the bins, with their ``edges`` and ``covariance``. For one column the methods
         ``range(lo, hi)``, ``half_width(lo, hi)``, ``cdf(x)`` and ``quantile(q)`` cost nothing.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError
-        As `histogram`; for `epsilon` without `delta`, more than 4,096 bins, and queries that are no
-        finite numbers, one for each bin.
+        As `histogram`; for `epsilon` without `delta`, more than 4,096 bins, and queries that are
+        not finite numbers, one for each bin.
 
     See Also
     --------
@@ -191,11 +191,11 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
     Notes
     -----
     Cost: one read of the data. The plan takes a tenth of a second for 256 bins, one to four seconds
-    for 1,024, and one to three minutes and 1.8 GB for 4,096; equal questions are planned
-    once in a process. The mean squared error of all queries is within a hundredth of the least that
-    Gaussian noise can have under add-remove, which ``strategy.certificate`` shows; for queries that
-    few of many bins tell apart the search may end before. Plans are made by LAPACK and may differ
-    in last bits between machines: so a seeded generator gives other answers there.
+    for 1,024, and one to three minutes and 1.8 GB for 4,096; equal queries are planned once in a
+    process. The mean squared error of all queries is within a hundredth of the least possible one
+    for Gaussian noise under add-remove, which ``strategy.certificate`` shows; for queries that
+    distinguish few of many bins the search may end earlier. Plans are computed by LAPACK and may
+    differ in their last bits between machines, so a seeded generator may give other answers there.
 
     References
     ----------

@@ -28,14 +28,14 @@ class DatabaseTable(Files):
     ----------
     table : ibis table
     name : str
-        What tells it from other tables, in the keys of releases: no password.
+        The identity of the table in the keys of releases, without a password.
     path : str or path-like, optional
         The file of an embedded database.
 
     Raises
     ------
     ArgumentTypeError
-        For what is no table, or one of a database whose statements nobody has tried.
+        If it is not a table, or is in a kind of database for which the statements are untested.
 
     Examples
     --------
