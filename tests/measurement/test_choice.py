@@ -12,7 +12,7 @@ import pytest
 import dpfast as dp
 from dpfast.measurement import choice, linear
 from dpfast.measurement.choice import Moves, centered_groups, choose_noise
-from dpfast.measurement.features import Feature, Moments, inverse
+from dpfast.measurement.features import Feature, Moments
 from dpfast.measurement.linear import Column, Setting
 from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.privacy import ZCDP, Approx, Pure
@@ -298,11 +298,3 @@ def test_moments_come_back(name, form):
     found = form.moments(form.totals(exact), None)
     whole = found.whole
     assert found == Moments(5 * whole, exact.sum * whole, second * whole, whole)
-
-
-def test_an_inverse_by_definition():
-    factors = ((0, 1, 0), (2, -3, 0), (-24, 9, 8))
-    back = inverse(factors)
-    for moment, row in enumerate(back):
-        combined = [sum(c * f[j] for c, f in zip(row, factors, strict=True)) for j in range(3)]
-        assert combined == [int(j == moment) for j in range(3)]

@@ -378,14 +378,6 @@ def test_bounds_of_people_bite_in_every_partition():
     assert abs(found.sum() - most) <= 0.15 * most and found.sum() <= 2 * len(per_person)
 
 
-def test_times_of_an_engine_are_those_of_memory():
-    days = pd.DataFrame({"at": pd.Timestamp("2024-01-01") + pd.to_timedelta(TABLE["age"], "D")})
-    asked = {"bounds": (pd.Timestamp("2024-01-01"), pd.Timestamp("2024-06-01")), "epsilon": 1}
-    held = TableColumn(engine_of(days), "at")
-    for release in (dp.median, dp.mean):
-        assert release(held, **asked, **rng()) == release(days["at"], **asked, **rng())
-
-
 def test_a_partition_without_any_category_is_one_of_text():
     """Its rows alone would decide on its type, and so on an error."""
     nothing = pd.DataFrame({"town": pd.Series([None] * 9, dtype=object).astype("category")})
