@@ -9,10 +9,8 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare
 
 import dpfast as dp
-from dpfast._kernels.summaries import bracket_passes
 from dpfast.budget.release import release
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.noise import grid as _grid
@@ -24,11 +22,11 @@ from dpfast.statistics.quantiles.draws import PARTS, Column, DrawParams, draw
 from dpfast.statistics.quantiles.exponential import FLIPPED, ExponentialQuantile, share_of
 from dpfast.statistics.quantiles.recursive import RecursiveQuantiles, draw_all, plan
 from dpfast.summaries.order import Ranks
-from dpfast.tables import Chunk, as_source
+from dpfast.tables import as_source
 
 from ..reference.statistics import exponential_quantiles as reference
 from ..reference.statistics import recursive_quantiles as recursive
-from ..reference.summaries import order as order_reference
+from ..support.noise import p_value
 from ..support.pairwise import every_value, quick_rows
 
 HALF = Fraction(1, 2)
@@ -43,20 +41,6 @@ def stream(seed=0):
 def column(data, last=4):
     """Data in units of the grid, cells 0 .. last."""
     return Column(Ranks(np.array(data, np.float64)), 0.0, float(last), 1.0)
-
-
-def p_value(found, pmf):
-    """Chi-square of counted outcomes against ``{outcome: probability}``, rare ones together."""
-    size = sum(found.values())
-    assert set(found) <= set(pmf)
-    big = [k for k, p in pmf.items() if p * size >= 8]
-    seen, wanted = [found[k] for k in big], [pmf[k] * size for k in big]
-    if size - sum(wanted) > 1e-6 * size:
-        seen.append(size - sum(seen))
-        wanted.append(size - sum(wanted))
-    if len(seen) == 1:
-        return 1.0
-    return chisquare(seen, np.array(wanted) * size / sum(wanted)).pvalue
 
 
 COLUMNS = {
@@ -204,44 +188,39 @@ def near_pairs(datasets, neighbors, on=ON):
         yield from ((d, e) for e in set(near) & known)
 
 
-@quick_rows(3)
-@pytest.mark.parametrize("share", [None, 0, 1 << 18, 1 << 19])
+#: How near to a row a gap's ends are, and how many ranks each side of ties lacks on a lattice.
+SHARES = [(None, 0), (0, 0), (1 << 18, 0), (1 << 19, 0), (None, 1), (None, 2), (None, 50)]
+
+
+@quick_rows(4)
+@pytest.mark.parametrize("share, ties", SHARES)
 @pytest.mark.parametrize("q", [0, Fraction(1, 3), HALF, Fraction(9, 10), 1], ids=str)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-def test_one_quantile_is_private(q, neighbors, share):
-    """No cell is more than e**epsilon times likelier; the bound is nearly reached."""
-    epsilon = 2.0
-    mechanism = ExponentialQuantile(0.0, 2.0, neighbors, "raise", Pure(epsilon), q=Fraction(q))
-    share = mechanism.params.share if share is None else share
-    q = Fraction(mechanism.params.fraction, PARTS)
-    pmf = laws(q, mechanism.rate, share)
-    moved = [pmf[d] - pmf[e] for d, e in near_pairs(pmf, neighbors)]
-    # So is the range of the log-ratios, by which a budget in rho is charged.
-    assert mechanism.loss == Draws(epsilon, bounded_range=True)
-    assert np.abs(moved).max() <= epsilon * (1 + 1e-12)
-    assert 0.7 * epsilon < np.ptp(moved, axis=1).max() <= epsilon * (1 + 1e-12)
-    pmf = laws(q, 2.2 * mechanism.rate, share)
-    assert max(np.abs(pmf[d] - pmf[e]).max() for d, e in near_pairs(pmf, neighbors)) > epsilon
+def test_one_quantile_is_private(q, neighbors, share, ties):
+    """No cell is more than e**epsilon times likelier; the bound is nearly reached.
+
+    So is the range of the log-ratios, by which a budget in rho is charged. On a lattice there are
+    ties of up to five rows, whose positions stop short of their ends.
+    """
+    epsilon, numbers = 2.0, lattice(0.0, 2.0, Fraction(1)) if ties else None
+    given = 0.0, 2.0, neighbors, "raise", Pure(epsilon), False, numbers
+    made = ExponentialQuantile(*given, q=Fraction(q))
+    assert not ties or made.params.ties == math.ceil(6 / made.rate)
+    assert ties or made.loss == Draws(epsilon, bounded_range=True)
+    q, share = Fraction(made.params.fraction, PARTS), made.params.share if share is None else share
+
+    def worst(measure, rate=made.rate, fault=None):
+        pmf = laws(q, rate, share, range(6 if ties else 5), fault, ties)
+        return max(measure(pmf[d] - pmf[e]) for d, e in near_pairs(pmf, neighbors))
+
+    most = epsilon * (1 + 1e-12)
+    assert 0.7 * epsilon < worst(np.ptp) <= most and worst(largest) <= most
+    planted = {"fault": "ties"} if ties else {"rate": 2.2 * made.rate}
+    assert worst(np.ptp if ties else largest, **planted) > epsilon
 
 
-@quick_rows(1)
-@pytest.mark.parametrize("ties", [1, 2, 50])
-@pytest.mark.parametrize("q", [0, Fraction(1, 3), HALF, Fraction(9, 10)], ids=str)
-@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-def test_a_quantile_on_a_lattice_is_private(q, neighbors, ties):
-    """Ties of up to five rows, whose positions stop short of their ends."""
-    epsilon, numbers = 2.0, lattice(0.0, 2.0, Fraction(1))
-    own = ExponentialQuantile(
-        0.0, 2.0, neighbors, "raise", Pure(epsilon), False, numbers, q=Fraction(q)
-    )
-    assert own.params.ties == math.ceil(6 / own.rate)
-    q = Fraction(own.params.fraction, PARTS)
-    sound, planted = (
-        laws(q, own.rate, own.params.share, range(6), fault, ties) for fault in (None, "ties")
-    )
-    near = list(near_pairs(sound, neighbors))
-    worst, found = (max(np.ptp(pmf[d] - pmf[e]) for d, e in near) for pmf in (sound, planted))
-    assert 0.7 * epsilon < worst <= epsilon * (1 + 1e-12) and found > epsilon
+def largest(moved):
+    return np.abs(moved).max()
 
 
 @pytest.mark.parametrize(
@@ -353,118 +332,29 @@ BOUNDS = [
 @pytest.mark.parametrize("lo, hi", BOUNDS)
 @pytest.mark.parametrize("dtype", [*INTEGERS, "f4", "f8"])
 def test_cells_are_exact(dtype, lo, hi):
-    rng = np.random.default_rng(0)
-    if dtype[0] == "f":
+    rng, kind = np.random.default_rng(0), np.dtype(dtype)
+    if kind.kind == "f":
         with np.errstate(over="ignore"):
-            edges = np.array([lo, hi, 0, -0.0, 5e-324, -5e-324, np.inf, -np.inf, 1.5], dtype)
-            near = np.nextafter(edges, np.array(np.inf, dtype))
-            inside = np.clip(rng.uniform(lo, hi, 50), lo, hi).astype(dtype)
-            values = np.concatenate([edges, near, rng.normal(0, 50, 50).astype(dtype), inside])
+            edges = np.array([lo, hi, 0, -0.0, 5e-324, -5e-324, np.inf, -np.inf, 1.5], kind)
+            inside = np.clip(rng.uniform(lo, hi, 50), lo, hi).astype(kind)
+        near = np.nextafter(edges, np.array(np.inf, kind))
+        values = np.concatenate([edges, near, rng.normal(0, 50, 50).astype(kind), inside])
     else:
-        info = np.iinfo(dtype)
-        known = {info.min, info.min + 1, info.max - 1, info.max, 0, 1, 2**53, 2**53 + 1, 2**60 + 1}
-        for b in (lo, hi):
-            known |= {math.floor(b) + k for k in (-1, 0, 1, 2)} if abs(b) < 2**70 else set()
-        known |= set(map(int, rng.integers(info.min, info.max, 50, dtype=dtype, endpoint=True)))
-        values = np.array([v for v in known if info.min <= v <= info.max], dtype)
+        info, ends = np.iinfo(kind), [math.floor(b) for b in (lo, hi) if abs(b) < 2**70]
+        known = rng.integers(info.min, info.max, 50, kind, endpoint=True).tolist()
+        known += [b + k for b in (*ends, info.min, info.max, 2**53, 2**60) for k in (-1, 0, 1, 2)]
+        values = np.array([v for v in {0, *known} if info.min <= v <= info.max], kind)
     values.sort()
     grid = _grid.public_grid(lo, hi)
-    first, last = (
-        math.ceil(Fraction(lo) / Fraction(grid)),
-        math.floor(Fraction(hi) / Fraction(grid)),
-    )
+    low, high, step = Fraction(lo), Fraction(hi), Fraction(grid)
+    first, last = math.ceil(low / step), math.floor(high / step)
 
     def cell(value):
-        value = min(max(value, lo), hi) if isinstance(value, float) else value
-        x = min(max(Fraction(value), Fraction(lo)), Fraction(hi)) / Fraction(grid)
-        return min(max(math.floor(x), first), last)
+        value = min(max(value, lo), hi)  # infinities are no fractions
+        return min(max(math.floor(min(max(Fraction(value), low), high) / step), first), last)
 
     found = Column(Ranks(values), lo, hi, grid).cells(values)
     assert found.dtype == np.int64 and found.tolist() == list(map(cell, values.tolist()))
-
-
-@every_value
-@pytest.mark.parametrize("dtype", [*INTEGERS, "f4", "f8"])
-@pytest.mark.parametrize("missing", ["drop", 3.5, 0.0, -1e30, 1e30])
-@pytest.mark.parametrize("size", [0, 3, 60_000])
-def test_less_counts(dtype, missing, size):
-    rng = np.random.default_rng(1)
-    values, gaps = rng.normal(3, 40, size), rng.random(size) < 0.3
-    if dtype[0] == "f":
-        data = np.where(gaps, np.nan, np.round(values, 1)).astype(dtype)
-    else:
-        info = np.iinfo(dtype)
-        plain = np.clip(np.round(values), max(info.min, -1000), min(info.max, 1000)).astype(dtype)
-        data = np.ma.masked_array(plain, gaps)
-    numbers = np.asarray(data)[~gaps].astype(np.float64)
-    kept = [] if missing == "drop" else np.full(size - len(numbers), missing)
-    numbers = np.sort(np.append(numbers, kept))
-    for warm in ([], [0.0], [0.5, 0.6], [1.0]):
-        ranks = Ranks(data, missing=missing)
-        for part in warm:
-            ranks.window(lambda n, part=part: 1 + int(part * (n - 1)), 5)
-        for value in (-1e300, -1000.0, -0.5, 0.0, 3.0, 3.5, 41.25, 255.0, 1e300):
-            assert ranks.less(value) == np.searchsorted(numbers, value)
-
-
-class Chunks:
-    """A source in pieces that counts how often it is read."""
-
-    nulls = passes = 0
-
-    def __init__(self, data):
-        self.data, self.dtype, self.length = data, data.dtype, len(data)
-
-    def reduce(self, summarise, merge):
-        self.passes += 1
-        parts = ((at, self.data[at : at + 30_001]) for at in range(0, self.length, 30_001))
-        return functools.reduce(merge, (summarise(Chunk(part, at)) for at, part in parts))
-
-    def sample(self, count, words):
-        return self.data[np.sort(words(count) % np.uint64(self.length))]
-
-
-@pytest.mark.usefixtures("same_pivots")
-@quick_rows(3)
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "u1", "i8", "u4"])
-@pytest.mark.parametrize("shape", ["spread", "ties", "NaN"])
-def test_prefetch_is_one_pass(dtype, shape):
-    rng = np.random.default_rng(2)
-    data = values = rng.normal(100, 30, 200_000).clip(0, 250)
-    if shape != "spread":
-        data = np.where(rng.random(len(values)) < 0.5, 7, values)
-    data = data.astype(dtype)
-    if shape == "NaN" and dtype[0] == "f":
-        data[::3] = np.nan
-    source = Chunks(data)
-    ranks = Ranks(source)
-    rules = [lambda n, k=k: max(1, k * n // 10) for k in range(1, 10)]
-    ranks.prefetch([(rule, 100) for rule in rules])
-    whole = np.sort(data[data == data])
-    for rule in rules:
-        found, first = ranks.window(rule, 100), rule(len(whole)) - 100
-        assert found.first == first and found.n == len(whole)
-        np.testing.assert_array_equal(found.values, whole[first - 1 : first + 200])
-    assert source.passes == 1
-
-
-@quick_rows(3)
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i4", "i2", "u8", "u4", "u2"])
-def test_bracket_passes_are_bracket_pass(dtype):
-    rng = np.random.default_rng(4)
-    data = rng.integers(0, 200, 10_007).astype(dtype)
-    if dtype[0] == "f":
-        data[::17] = np.nan
-    kept = np.dtype("i4") if data.itemsize == 2 else data.dtype
-    pivots = [np.array(p, kept) for p in ([5, 5], [20, 60], [40, 90], [199, 199], [100, 130])]
-    for room in (20_000, 700, 0):
-        outs = [np.zeros(room, kept) for _ in pivots]
-        counts = bracket_passes(data, pivots, outs)
-        for pivot, out, count in zip(pivots, outs, counts, strict=True):
-            wanted, inside = order_reference.bracket(data, *pivot.tolist())
-            assert count == wanted
-            got = out[: min(room, count[2])].tolist()
-            assert not Counter(got) - Counter(inside) and len(got) == min(room, len(inside))
 
 
 def test_bad_arguments_are_refused_before_the_spend():
@@ -551,37 +441,29 @@ def test_a_fault_would_be_caught(fault, monkeypatch):
     assert fits == (fault in ("nothing", "all exact"))
 
 
-def largest_loss(q, neighbors, last=3, most=4, factor=1.0, fault=None):
-    """The largest loss of all data of a few rows with all neighbors, over what is claimed."""
-    made = made_for(q, neighbors, Pure(2), last)
-    aim = made.params
+def largest_loss(q, neighbors, factor=1.0, fault=None, last=3):
+    """The largest loss of up to four rows with all neighbors, over what is claimed.
 
-    @functools.cache
-    def law(data):
-        rate, share = factor * aim.rate, aim.share
-        return np.log(reference.flipped(data, q, rate, last, share, 1, fault))
-
-    largest = 0.0
-    for size in range(most):
-        for data in combinations_with_replacement(range(last + 1), size):
-            more = [tuple(sorted((*data, x))) for x in range(last + 1)]
-            pairs = [(data, other) for other in more]
-            if neighbors == "replace":
-                pairs += [(one, other) for one in more for other in more]
-            largest = max(largest, *(np.abs(law(a) - law(b)).max() for a, b in pairs))
-    return largest / float(made.loss.epsilon)
+    Rows that are replaced may also come and go, as those of people that are kept.
+    """
+    made, cells = made_for(q, neighbors, Pure(2), last), range(last + 1)
+    rate, share = factor * made.params.rate, made.params.share
+    law = {
+        data: np.log(reference.flipped(data, q, rate, last, share, 1, fault))
+        for size in range(5)
+        for data in combinations_with_replacement(cells, size)
+    }
+    pairs = [near_pairs(law, relation, cells) for relation in {neighbors, "add-remove"}]
+    moved = max(largest(law[a] - law[b]) for near in pairs for a, b in near)
+    return moved / float(made.loss.epsilon)
 
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 @pytest.mark.parametrize("q", FRACTIONS, ids=str)
 def test_all_neighbors_are_within_the_loss(q, neighbors):
-    """Rows that are replaced may also come and go, as those of people that are kept."""
     assert 0.5 < largest_loss(q, neighbors) <= 1 + 1e-12
-
-
-@pytest.mark.parametrize("change", [{"factor": 1.3}, {"fault": "ties"}])
-def test_a_larger_loss_shows(change):
-    assert largest_loss(HALF, "add-remove", **change) > 1.1
+    for planted in ({"factor": 1.3}, {"fault": "ties"}) if q == HALF else ():
+        assert largest_loss(q, "add-remove", **planted) > 1.1
 
 
 def test_which_draws_flip():
@@ -603,25 +485,22 @@ DAYS = np.arange("2024-01-01", "2024-02-01", dtype="M8[D]")
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u2", "i8", "u8"])
 def test_rows_are_on_the_nearest_multiple(dtype, step):
     lo, hi = -9.5, 120.0
-    rng = np.random.default_rng(0)
     if dtype[0] == "f":
-        near = np.array([(k + h) * float(step) for k in range(-50, 60) for h in (0, 0.5)])
-        values = np.concatenate([near, np.nextafter(near, 9e9), np.nextafter(near, -9e9)])
-        values = np.concatenate([values, [-np.inf, np.inf, -1e30, 1e30]])
+        near = np.array([k * float(step) / 2 for k in range(-100, 120)])
+        far = [-np.inf, np.inf, -1e30, 1e30]
+        values = np.concatenate([near, np.nextafter(near, 9e9), np.nextafter(near, -9e9), far])
     else:
         info = np.iinfo(dtype)
-        near = rng.integers(max(info.min, -200), min(info.max, 300), 200).tolist()
-        values = np.array([info.min, info.max, *near], dtype)
+        few = np.random.default_rng(0).integers(max(info.min, -200), min(info.max, 300), 200)
+        values = np.array([info.min, info.max, *few.tolist()], dtype)
     values = np.sort(values.astype(dtype))
     made = lattice(lo, hi, step)
     first, last = math.ceil(Fraction(lo) / step), math.floor(Fraction(hi) / step)
     assert (made.first, made.last) == (first, last)
-    numbers = [float(k * step) for k in range(first, last + 1)]
-    assert [made.value(k) for k in range(first, last + 1)] == numbers
-    edges = [float((k - Fraction(1, 2)) * step) for k in range(first, last + 2)]
-    wanted = [
-        min(max(first - 1 + sum(x >= edge for edge in edges), first), last) for x in values.tolist()
-    ]
+    cells = range(first, last + 1)
+    assert [made.value(k) for k in cells] == [float(k * step) for k in cells]
+    edges = [float((k + Fraction(1, 2)) * step) for k in cells[:-1]]
+    wanted = [first + sum(x >= edge for edge in edges) for x in values.tolist()]
     assert made.cells(values).tolist() == wanted
 
 

@@ -18,8 +18,9 @@ from dpfast.statistics.quantiles import joint
 from dpfast.statistics.quantiles.joint import JointQuantiles
 
 from ..reference.statistics import joint_quantiles as reference
+from ..support.noise import p_value
 from ..support.pairwise import quick_rows
-from .test_exponential_quantiles import LEVEL, p_value
+from .test_exponential_quantiles import LEVEL
 
 
 def stream(seed=0):

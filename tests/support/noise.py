@@ -1,4 +1,7 @@
-"""Joint noise by sizes alone, and a stand-in for the choice of noise that keeps what it is for."""
+"""Joint noise by sizes alone, a stand-in for the choice of noise, and the fit of draws to a law."""
+
+import numpy as np
+from scipy.stats import chisquare
 
 from dpfast.measurement.choice import Moves, NoiseCandidate, choose_noise
 
@@ -6,6 +9,28 @@ from dpfast.measurement.choice import Moves, NoiseCandidate, choose_noise
 def box_noise(loss, sizes, weights=(), counts=0):
     """The noise for integers that differ by any vector of a box."""
     return choose_noise(loss, Moves(tuple(sizes), tuple(weights), counts)).noise()
+
+
+def p_value(counts, chances, size=None, least=8.0):
+    """The p-value of a chi-square test: the rarest cells are one, with what is in none.
+
+    Counts and chances are equally long, or those of a mapping.
+    """
+    if isinstance(chances, dict):
+        assert size is not None or set(counts) <= set(chances)
+        counts, chances = [counts[key] for key in chances], list(chances.values())
+    counts, due = np.asarray(counts, float), np.asarray(chances, float)
+    size = counts.sum() if size is None else size
+    order = np.argsort(due)
+    counts, due = counts[order], due[order] * size
+    rest = size - due.sum()  # expected in no cell
+    if rest > 1e-9 * size or due[0] < least:
+        few = min(int(np.searchsorted(rest + np.cumsum(due), least)) + 1, len(due))
+        counts = np.append(size - counts[few:].sum(), counts[few:])
+        due = np.append(size - due[few:].sum(), due[few:])
+    elif counts.sum() < size:
+        return 0.0
+    return chisquare(counts, due * size / due.sum()).pvalue if len(due) > 1 else 1.0
 
 
 class Recorder:
