@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from dpfast._kernels.noise import ROWS_SHIFT, Script, row_sums
 from dpfast.noise import choice
 from dpfast.rng import InsecureGenerator
 
 from ..reference.noise import choice as twin
+from ..support.noise import p_value
 from ..support.pairwise import quick_rows
 
 mp = mpmath.MPContext()
@@ -73,55 +73,45 @@ def test_bounds_are_upper_bounds(case):
     check_bounds(*case)
 
 
-def test_the_check_of_bounds_catches_smaller_ones():
-    distance = np.arange(0, 30, 0.5)
-    check_bounds(distance, 1.0)
-    with pytest.raises(AssertionError):
-        check_bounds(distance, 1.0, shrink=2.0**-10)
-
-
-def test_bounds_of_distances_with_an_error():
-    rng = np.random.default_rng(3)
+def test_bounds_of_distances_with_an_error_and_smaller_ones_are_caught():
+    rng, steps = np.random.default_rng(3), np.arange(0, 30, 0.5)
+    check_bounds(steps, 1.0)
     for slack in (0.0, 1e-9, 0.5):
         exact = [Fraction(0)] + [Fraction(float(d)) for d in rng.exponential(20, 100)]
         most = 1 + Fraction(2**-50) * Fraction(0.99)
         worst = np.array([float(d * most + Fraction(slack)) for d in exact])
         check_bounds(worst, 1.0, None, slack, exact)
-    with pytest.raises(AssertionError):
-        check_bounds(worst, 1.0, None, slack / 2, exact)
+    for planted in ((steps, 1.0, None, 0.0, None, 2.0**-10), (worst, 1.0, None, slack / 2, exact)):
+        with pytest.raises(AssertionError):
+            check_bounds(*planted)
 
 
 def test_bounds_of_infinite_distances():
     """A distance beyond float64 still has a weight where c is small."""
     far = Fraction(np.finfo(float).max) * Fraction(1 + 2**-54)
-    exact = [Fraction(0), far, 2 * far]
-    w = check_bounds(np.array([0, math.inf, math.inf]), 1e-308, None, 0.0, exact)
+    exact, distance = [Fraction(0), far, 2 * far], np.array([0, math.inf, math.inf])
+    w = check_bounds(distance, 1e-308, exact=exact)
     assert int(w.bound[1]) > w.bound[0] // 8
-    check_bounds(np.array([0, math.inf, math.inf]), 1.0, None, 0.0, exact)
+    check_bounds(distance, 1.0, exact=exact)
 
 
 @given(st.integers(1, 1 << 140), st.lists(st.integers(0, 2**64 - 1), min_size=40, max_size=40))
 def test_below_is_the_twin(n, words):
-    words += [0] * 3
-    a, b = Script(words), Script(words)
-    assert choice.below(n, a) == twin.below(n, b)
-    assert a.used == b.used
+    a, b = Script([*words, 0, 0, 0]), Script([*words, 0, 0, 0])
+    assert choice.below(n, a) == twin.below(n, b) and a.used == b.used
 
 
-def test_below_by_enumeration_of_the_leading_bits():
+def test_integers_below_are_equally_likely():
     """All values of the leading bits, once each: every integer comes equally often."""
     for n in (1, 2, 3, 7, 8, 9, 100):
         bits = (n - 1).bit_length()
         script = Script([k << (64 - bits) for k in range(1 << bits)] if bits else [])
         assert [choice.below(n, script) for _ in range(n)] == list(range(n))
-
-
-def test_slots():
     stream = InsecureGenerator(6).stream()
     got = choice.slots(np.resize(np.array([1, 2, 7]), 30_000), stream)
-    for first, most in ((2, 7), (1, 2)):
-        assert stats.chisquare(np.bincount(got[first::3], minlength=most)).pvalue > 1e-4
     assert not got[::3].any()
+    for first, most in ((2, 7), (1, 2)):
+        assert p_value(np.bincount(got[first::3], minlength=most), [1 / most] * most) > 1e-4
     with pytest.raises(ValueError):
         choice.slots(np.array([3, 0]), stream)
 
@@ -156,17 +146,6 @@ def gaps(m, seed):
     return distance
 
 
-def fit(counts, probability):
-    """p-value of a chi-square test, cells that expect less than 5 put together."""
-    expected = np.asarray(probability) * counts.sum()
-    order = np.argsort(expected)
-    counts, expected = counts[order], expected[order]
-    small = int(np.searchsorted(np.cumsum(expected), 5)) + 1
-    counts = np.append(counts[:small].sum(), counts[small:])
-    expected = np.append(expected[:small].sum(), expected[small:])
-    return stats.chisquare(counts, expected * counts.sum() / expected.sum()).pvalue
-
-
 @quick_rows(2)
 @pytest.mark.parametrize("m", [5, 64, 1000])
 @pytest.mark.parametrize("counted", [False, True])
@@ -174,17 +153,21 @@ def test_draws_follow_the_distribution(m, counted):
     distance, c, size = gaps(m, m), 0.8, 200_000
     count = np.random.default_rng(m).integers(1, 50, m) if counted else None
     exact = exactly(distance)
-    w = choice.Weights(distance, c, count)
-    got = w.draw(size, exact.__getitem__, InsecureGenerator(m).stream())
     right = twin.pmf(c, exact, count)
-    assert fit(np.bincount(got, minlength=m), right) > 1e-4
-    # What the same test says of proposals without coins, when the bounds are loose.
-    loose = choice.Weights(distance, c, count, slack=0.5)
-    stream = InsecureGenerator(m).stream()
-    assert fit(np.bincount(loose.propose(size, stream), minlength=m), right) < 1e-6
-    runs = loose.propose(size, stream)
-    kept = runs[loose.keep(runs, distance[runs], lambda i: exact[runs[i]], stream)]
-    assert fit(np.bincount(kept, minlength=m), right) > 1e-4
+
+    def fit(drawn):
+        return p_value(np.bincount(drawn, minlength=m), right)
+
+    def stream():
+        return InsecureGenerator(m).stream()
+
+    w = choice.Weights(distance, c, count)
+    assert fit(w.draw(size, exact.__getitem__, stream())) > 1e-4
+    # Planted: proposals without coins, when the bounds are loose.
+    loose, bits = choice.Weights(distance, c, count, slack=0.5), stream()
+    assert fit(loose.propose(size, stream())) < 1e-6
+    runs = loose.propose(size, bits)
+    assert fit(runs[loose.keep(runs, distance[runs], lambda i: exact[runs[i]], bits)]) > 1e-4
 
 
 words = st.lists(st.integers(0, 2**64 - 1), min_size=0, max_size=6)
@@ -243,23 +226,20 @@ def around(probability, bits):
 
 def test_a_far_candidate_is_reached_with_its_exact_probability(decided):
     """Gap 200: proposed by the last of 2^49 places, kept with probability e^-200 2^49."""
-    w = choice.Weights(np.array([0.0, 200.0]), 1.0)
-    exact = [Fraction(0), Fraction(200)]
+    w, exact = choice.Weights(np.array([0.0, 200.0]), 1.0), [Fraction(0), Fraction(200)]
     first, far = w.bound.tolist()
     assert far == 1
-    place = first << (64 - (first + far - 1).bit_length())
+    place = first << (64 - first.bit_length())
     for bits in (256, 320, 384):
-        below, on, above = around(lambda mp: mp.ldexp(mp.exp(-200), w.shift), bits)
-        # A draw that is not kept goes on to place 0 and the coin 0: the first run.
-        for script, want in ((below, 1), (above, 0)):
-            stream = Script([place, *script, 0, 0])
-            assert w.draw(1, exact.__getitem__, stream).tolist() == [want]
-        # On the boundary the next word decides.
-        for word in (0, 2**64 - 1):
-            a, b = (Script([place, *on, word, 0, 0, 0, 0]) for _ in range(2))
-            got = w.draw(1, exact.__getitem__, a)[0]
-            assert got == twin.draw(1.0, exact, [1, 1], w.bound.tolist(), w.shift, b)
-            assert got == (word == 0) and a.used == b.used
+        scripts = around(lambda mp: mp.ldexp(mp.exp(-200), w.shift), bits)
+        # A draw that is not kept goes on to place 0 and the coin 0: the first run. On the boundary
+        # the next word decides.
+        edges = (([*scripts[1], x], x == 0) for x in (0, 2**64 - 1))
+        for script, want in ((scripts[0], 1), (scripts[2], 0), *edges):
+            a, b = (Script([place, *script, 0, 0, 0, 0]) for _ in range(2))
+            assert w.draw(1, exact.__getitem__, a)[0] == want
+            assert twin.draw(1.0, exact, [1, 1], w.bound.tolist(), w.shift, b) == want
+            assert a.used == b.used
     assert decided.count(0) >= 12
 
 

@@ -9,7 +9,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import special
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
@@ -18,6 +17,7 @@ from dpfast.privacy.repetition import mean_runs, repeated_selection
 from dpfast.rng import InsecureGenerator
 from dpfast.selection.best_of import BestOf, RunCount
 
+from ..support.noise import p_value
 from ..support.pairwise import quick_rows
 from ..support.views import quoted
 
@@ -42,25 +42,14 @@ def best_law(q, scores, gamma, eta):
     return (pmf @ each) * q / own
 
 
-def misfit(counts, pmf):
-    """Chi-square in units of the rejection limit at 1e-9."""
-    due = counts.sum() * pmf
-    return ((counts - due) ** 2 / due).sum() / special.chdtri(len(pmf) - 1, 1e-9)
-
-
 @pytest.mark.full
 @pytest.mark.parametrize(("gamma", "eta"), LAWS)
 def test_the_number_of_runs_is_distributed_as_it_says(gamma, eta):
     law, stream = RunCount(Fraction(gamma), Fraction(eta)), InsecureGenerator(3).stream()
-    drawn = np.array([law.draw(stream) for _ in range(1500)])
-
-    def cells(pmf):
-        return np.append(pmf[:6], 1 - pmf[:6].sum())
-
-    counts = np.bincount(np.minimum(drawn, 7), minlength=8)[1:]
-    assert misfit(counts, cells(runs_pmf(gamma, eta))) < 1
-    assert misfit(counts, cells(runs_pmf(gamma, eta + 1.5))) > 1  # planted: another eta
+    counts = np.bincount([law.draw(stream) for _ in range(1500)], minlength=7)[1:7]
     pmf = runs_pmf(gamma, eta)
+    assert p_value(counts, pmf[:6], 1500) > 1e-9
+    assert p_value(counts, runs_pmf(gamma, eta + 1.5)[:6], 1500) < 1e-9  # planted: another eta
     assert pmf.sum() == pytest.approx(1)
     mean = mean_runs(Fraction(gamma), Fraction(eta))
     assert float(mean.low) == pytest.approx(pmf @ np.arange(1, len(pmf) + 1))
@@ -155,9 +144,10 @@ def test_the_best_leaves_with_the_probability_that_was_derived():
     found = [mechanism.finish(run, rng) for _ in range(3000)]
     assert all(one.score == scores[one.answer] for one in found)
     counts = np.bincount([one.answer for one in found], minlength=4)
-    assert misfit(counts, best_law(q, scores, 0.3, 1)) < 1
-    assert misfit(counts, best_law(q, scores, 0.5, 1)) > 1  # planted: fewer runs
-    assert misfit(counts, best_law(q, np.arange(4), 0.3, 1)) > 1  # planted: the last of equals
+    assert p_value(counts, best_law(q, scores, 0.3, 1)) > 1e-9
+    # Planted: fewer runs, and the last of equals.
+    for law in (best_law(q, scores, 0.5, 1), best_law(q, np.arange(4), 0.3, 1)):
+        assert p_value(counts, law) < 1e-9
 
 
 def test_scores_that_are_no_numbers_and_the_first_of_equals(monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 
 import mpmath
@@ -19,6 +20,7 @@ from dpfast.selection import permute
 from dpfast.selection.scores.stored import Stored
 
 from ..reference.selection import permute as reference
+from ..support.noise import p_value
 from ..support.pairwise import quick_rows
 
 # The seeds are fixed, so a test passes always or never; a right sampler would fail with this
@@ -28,20 +30,6 @@ ALPHA = 1e-5
 
 def stream(seed):
     return InsecureGenerator(seed).stream()
-
-
-def fits(counts, chances):
-    """The p-value of a chi-square test."""
-    counts, chances = np.asarray(counts, float), np.array([float(q) for q in chances])
-    assert abs(chances.sum() - 1) < 1e-9
-    expected = chances / chances.sum() * counts.sum()
-    order = np.argsort(expected)
-    counts, expected = counts[order], expected[order]
-    if expected[0] < 8:
-        few = min(int(np.searchsorted(np.cumsum(expected), 8)) + 1, len(expected))
-        counts = np.append(counts[:few].sum(), counts[few:])
-        expected = np.append(expected[:few].sum(), expected[few:])
-    return stats.chisquare(counts, expected).pvalue if len(counts) > 1 else 1.0
 
 
 positive = st.floats(min_value=5e-324, allow_infinity=False)
@@ -129,12 +117,12 @@ def coin_tests(found, blocks, e):
     """p-values: how many heads a block has, which slots they have, which gaps in a block."""
     block, slot = np.divmod(np.asarray(found), 64)
     sizes = np.bincount(np.bincount(block, minlength=blocks), minlength=65)
-    yield fits(sizes, stats.binom.pmf(np.arange(65), 64, 2.0**-e))
+    yield p_value(sizes, stats.binom.pmf(np.arange(65), 64, 2.0**-e))
     if len(found):
-        yield stats.chisquare(np.bincount(slot, minlength=64)).pvalue
+        yield p_value(np.bincount(slot, minlength=64), np.full(64, 1 / 64))
     gaps = np.diff(slot)[np.diff(block) == 0]
     if e >= 12 and len(gaps) > 100:  # neighbors in a pair of heads lie as uniform pairs do
-        yield fits(np.bincount(gaps, minlength=64)[1:], (64 - np.arange(1, 64)) / 2016)
+        yield p_value(np.bincount(gaps, minlength=64)[1:], (64 - np.arange(1, 64)) / 2016)
 
 
 COINS = [(0, 0, 100), (1, 0, 20_000), (0, 3, 20_000), (5, 0, 200_000), (0, 7, 200_000)]
@@ -191,21 +179,13 @@ def test_the_last_coin_is_exact(shift, after):
         with mpmath.workprec(400):
             whole = reference.chance(c, Fraction(d), e, t) * 2**64
             k = int(mpmath.floor(whole))
-            rest = whole - k
-            mine = int(mpmath.floor(rest * 2**64))
+            mine = int(mpmath.floor((whole - k) * 2**64))
         assert 0 < k < 2**64
         cases = [(k, [mine - 1], True), (k, [mine + 1], False)] if 0 < mine < 2**64 - 1 else []
         near = [0, k // 2, *(k + sign * far for far in (1, 2**10, 2**30) for sign in (-1, 1))]
         cases += [(word, [], word < k) for word in near if 0 <= word < 2**64]
         for word, more, expected in cases:
             assert decide([d], [e], c, shift, after, [word, *more]) == ([expected], [])
-
-
-def placed(scores, places, blocks=6):
-    """Candidates in given places, all others excluded."""
-    array = np.full(64 * blocks - 5, -np.inf)
-    array[places] = scores
-    return array
 
 
 C = 0.5
@@ -227,21 +207,15 @@ PATHS = {"all time": math.inf, "half the time": 150.0, "small t": 2.0, "mostly a
 FEWER = 5_000
 
 
-def draws(array, size, seed, c=C):
-    bits = stream(seed)
-    scores = Stored(array)
-    return [permute.Flips(scores, c).draw(bits) for _ in range(size)]
-
-
-def chances(scores, c=C):
-    top = max(scores)
-    return reference.pmf([mpmath.exp(-mpmath.mpf(c) * (top - s)) for s in scores])
-
-
-def tally(found, places):
-    counts = np.bincount(found, minlength=max(places) + 1)
-    assert counts.sum() == counts[places].sum()  # nothing excluded was chosen
-    return counts[places]
+def fit(case, size, seed, c=C):
+    """The p-value of draws from candidates in given places, all others excluded."""
+    scores, places = case
+    array = np.full(64 * 6 - 5, -np.inf)
+    array[places] = scores
+    bits, stored = stream(seed), Stored(array)
+    found = Counter(permute.Flips(stored, c).draw(bits) for _ in range(size))
+    chances = reference.pmf([mpmath.exp(-mpmath.mpf(c) * (max(scores) - s)) for s in scores])
+    return p_value(found, dict(zip(places, map(float, chances), strict=True)))
 
 
 @quick_rows(1)
@@ -250,9 +224,7 @@ def tally(found, places):
 @pytest.mark.parametrize("case", CASES)
 def test_the_pmf(case, path, size, monkeypatch):
     monkeypatch.setattr(permute, "FEW", PATHS[path])
-    scores, places = CASES[case]
-    found = draws(placed(scores, places), size, len(case) * len(path))
-    assert fits(tally(found, places), chances(scores)) > ALPHA
+    assert fit(CASES[case], size, len(case) * len(path)) > ALPHA
 
 
 def before_its_time(monkeypatch):
@@ -275,25 +247,17 @@ def without_its_condition(monkeypatch):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    ("fault", "few", "case", "size"),
-    [
-        (before_its_time, math.inf, CASES["spread"], FEWER),
-        (before_its_time, 0.05, CASES["spread"], FEWER),
-        # Two blocks with e = 0, so t = 1 / 2.
-        (without_its_condition, 64, ([0.0, -0.6], [0, 64]), 20_000),
-    ],
-)
+@pytest.mark.parametrize(("fault", "few", "case", "size"), [
+    (before_its_time, math.inf, CASES["spread"], FEWER),
+    (before_its_time, 0.05, CASES["spread"], FEWER),
+    # Two blocks with e = 0, so t = 1 / 2.
+    (without_its_condition, 64, ([0.0, -0.6], [0, 64]), 20_000),
+])  # fmt: skip
 def test_faulty_times_are_caught(fault, few, case, size, monkeypatch):
     monkeypatch.setattr(permute, "FEW", few)
-    scores, places = case
-
-    def fit():
-        return fits(tally(draws(placed(scores, places), size, 6), places), chances(scores))
-
-    assert fit() > ALPHA
+    assert fit(case, size, 6) > ALPHA
     fault(monkeypatch)
-    assert fit() < ALPHA
+    assert fit(case, size, 6) < ALPHA
 
 
 @pytest.mark.parametrize("few", [permute.FEW, 64])
