@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfast._kernels import aggregate as native
-from dpfast._kernels.tables import Key
 from dpfast.aggregate.blocks.layout import Window
 from dpfast.aggregate.estimators import LogisticRegression, Median, Mode, Quantile, TrimmedMean
 from dpfast.aggregate.estimators.base import BLOCKS, ROWS, Job, by_groups
@@ -20,7 +19,6 @@ from ..reference.aggregate import estimators as twin
 from ..support.pairwise import every_value, quick_rows
 from ..support.paths import on_every_path
 
-KEY = Key(bytes(range(32)))
 ORDERED = [Median(), Quantile(0.1), Quantile(0.9, "lower"), TrimmedMean(0.1), Mode()]
 
 
@@ -405,39 +403,23 @@ def test_groups_cover_all_blocks_and_are_worked_on_by_several_threads(monkeypatc
 
 
 def test_what_the_kernels_refuse():
+    """Arrays that are too short by one, each, and numbers out of range."""
     rows, offsets, scratch = np.arange(8.0), np.array([0, 8]), np.empty(8 + native.SPARE)
-    keys, table, one = np.empty(16, np.uint64), rows.reshape(4, 2), np.array([1])
-    work, cells = np.empty(native.logistic_work(2)), [np.empty(1), np.empty(1)]
-    pairs = native.pairs, [rows, offsets, one, scratch, *cells]
-    trimmed = native.trimmed, [rows, offsets, one, scratch, np.empty(6)]
-    modes = native.modes, [rows, offsets, keys, np.empty(1)]
-    numbers = [1, True, 1.0, 10, 1e-9]
-    logistic = native.logistic, [table, np.array([0, 4]), *numbers, work, np.empty((1, 2))]
-    for (kernel, good), place, values, message in [
-        (pairs, 1, [[0, 9], [-1, 8], []], "inside rows"),
-        (pairs, 1, [[0, 5, 3, 8]], "not fall"),
-        (pairs, 2, [[8], [-1]], "ranks must be below"),
-        (pairs, 2, [[1, 2]], "lengths must agree"),
-        (pairs, 3, [np.empty(8)], "scratch must have"),
-        (pairs, 4, [np.empty(2)], "lengths must agree"),
-        (pairs, 5, [np.empty(0)], "lengths must agree"),
-        (trimmed, 2, [[4], [-1]], "cuts must leave"),
-        (trimmed, 2, [[1, 1]], "lengths must agree"),
-        (trimmed, 3, [np.empty(8)], "scratch must have"),
-        (trimmed, 4, [np.empty(5)], "out must have 6"),
-        (modes, 2, [keys[1:]], "keys must have 16"),
-        (modes, 3, [np.empty(2)], "lengths must agree"),
-        (logistic, 0, [rows.reshape(8, 1)], "target must be one"),
-        (logistic, 1, [[0, 5]], "inside rows"),
-        (logistic, 2, [2], "target must be one"),
-        (logistic, 4, [0.0, math.nan], "must be positive"),
-        (logistic, 5, [0], "must be positive"),
-        (logistic, 6, [0.0], "must be positive"),
-        (logistic, 7, [work[1:]], "work must have"),
-        (logistic, 8, [np.empty((2, 2)), np.empty((1, 1))], "lengths must agree"),
-    ]:
+    table, one, cells = rows.reshape(4, 2), np.array([1]), [np.empty(1), np.empty(1)]
+    work, numbers = np.empty(native.logistic_work(2)), [1, True, 1.0, 10, 1e-9]
+    for kernel, good, wrong in [
+        (native.pairs, [rows, offsets, one, scratch, *cells],
+         [(1, [0, 9]), (1, [-1, 8]), (1, [0, 5, 3, 8]), (2, [8]), (2, [-1]), (2, [1, 2])]),
+        (native.trimmed, [rows, offsets, one, scratch, np.empty(6)],
+         [(2, [4]), (2, [-1]), (2, [1, 1])]),
+        (native.modes, [rows, offsets, np.empty(16, np.uint64), np.empty(1)], []),
+        (native.logistic, [table, np.array([0, 4]), *numbers, work, np.empty((1, 2))],
+         [(0, rows.reshape(8, 1)), (2, 2), (4, 0.0), (4, math.nan), (5, 0), (6, 0.0),
+          (8, np.empty((2, 2))), (8, np.empty((1, 1)))]),
+    ]:  # fmt: skip
         kernel(*good)
-        for value in values:
+        short = [(i, own[:-1]) for i, own in enumerate(good) if isinstance(own, np.ndarray)]
+        for i, value in short + wrong:
             bad = np.array(value, np.int64) if isinstance(value, list) else value
-            with pytest.raises(ValueError, match=message):
-                kernel(*good[:place], bad, *good[place + 1 :])
+            with pytest.raises(ValueError, match="must"):
+                kernel(*good[:i], bad, *good[i + 1 :])

@@ -15,8 +15,6 @@ from dpfast._kernels.tables import Key
 from dpfast.aggregate.blocks.counting_sort import scatter
 from dpfast.aggregate.blocks.partition import ContiguousLabels, KeyedLabels, RandomLabels
 from dpfast.aggregate.blocks.tallies import Extremes, Totals
-from dpfast.rng import InsecureGenerator
-from dpfast.tables.key_words import secret
 
 from ..reference.aggregate import blocks as twin
 from ..support.pairwise import every_value, quick_rows
@@ -43,15 +41,10 @@ def test_labels_equal_the_plain_twin(blocks, start):
     assert random(blocks).read(0, 60).tolist() == [label for label, _ in decided]
 
 
-def test_another_key_gives_other_labels():
-    one, two, again = (RandomLabels(1000, secret(InsecureGenerator(s).stream())) for s in (1, 2, 1))
-    assert (one.read(0, 10_000) == two.read(0, 10_000)).sum() < 60  # ten are due
-    np.testing.assert_array_equal(one.read(0, 100), again.read(0, 100))
-
-
 def test_what_the_kernels_refuse():
     out, x, two = np.empty(3, np.uint32), np.zeros(3), Totals(2)
     planes, used = np.zeros((native.PLANES, 3, 2), np.uint64), np.zeros(native.PLANES, np.uint8)
+    counts = np.zeros(3, np.int64)
     labels, few = np.array([0, 1, 2], np.uint32), (np.zeros(3, np.uint8), np.zeros((2, 2)))
     for call, of, why in [
         *[(native.random_labels, (KEY, b, 0, out), "blocks must be") for b in (0, -1, 2**31 + 1)],
@@ -69,6 +62,10 @@ def test_what_the_kernels_refuse():
         ],
         (native.count, (labels, np.zeros(2, np.int64)), "labels must be below 2"),
         (native.Sums, (planes, used, *few), "near must have two numbers for each block"),
+        *[
+            (Totals(3).add_random, (KEY, 0, np.zeros(4), counts, *more), "lengths must agree")
+            for more in ((np.zeros(2),), (None, two))
+        ],
     ]:
         with pytest.raises(ValueError, match=why):
             call(*of)

@@ -424,17 +424,6 @@ def test_one_loop_and_numpy_make_the_same_terms(dtype, shift, products, kind):
     np.testing.assert_array_equal(fused.counts, plain.counts)
 
 
-def test_arguments_of_the_one_loop():
-    sums = Moments(3, 1, True)
-    x, short = np.zeros(4), np.zeros(2)
-    labels = RandomLabels(3, KEY)
-    with pytest.raises(ValueError, match="lengths must agree"):
-        sums._first[0].add_random(labels.key, 0, x, sums.counts, short)
-    with pytest.raises(ValueError, match="lengths must agree"):
-        sums._first[0].add_random(labels.key, 0, x, sums.counts, None, Moments(2, 1)._first[0])
-    assert sums.counts.sum() == 0
-
-
 def test_one_tally_a_thread():
     """However many chunks there are, and their answers are all in the total."""
     source, make = Rows(floats(3000), None, range(0, 3000, 10), team=3), Mock(wraps=Moments)
@@ -471,12 +460,3 @@ def test_memory_of_the_blocks_alone(name, kind, drop, in_memory):
     bound = estimator.bind(source, width_of(estimator, None, 3))
     partition = partition_of(kind, 10, n, drop)
     assert peak(lambda: bound.outputs(source, partition, Job()))[0] < 24 * n / 2
-
-
-def test_control_a_copy_of_the_rows_is_caught():
-    source = Made(300_000, 3)
-
-    def copied(source):
-        source.reduce(lambda chunk: chunk.rows.copy(), lambda a, b: np.concatenate([a, b]))
-
-    assert peak(lambda: copied(source))[0] > 24 * 300_000 / 2

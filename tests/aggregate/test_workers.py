@@ -407,15 +407,19 @@ def test_a_worker_keeps_no_file_but_what_it_has_mapped():
     assert (in_processes(faults.sees_files, *blocks(range(20, 24)), workers=1) == 2).all()
 
 
-def test_a_crew_that_is_never_used_ends_too():
+def test_a_crew_ends_unused_after_an_error_of_tick_or_interrupted_as_it_begins(monkeypatch):
     crew = WorkerPool(faults.process, None, "f")
     (worker,) = crew._workers
     assert worker.process.poll() is None
     del crew
     assert worker.process.returncode is not None
-
-
-def test_ctrl_c_while_the_first_worker_begins(monkeypatch):
+    rows, offsets = blocks(range(200))
+    with in_file(rows) as file, WorkerPool(faults.breathes, None, "f") as crew:
+        (worker,) = crew._workers
+        with pytest.raises(LookupError, match="mine"), crew:
+            tick = Mock(side_effect=LookupError("mine"))
+            crew.call_blocks(rows, file, offsets, np.zeros((200, 1)), 1, tick)
+        assert worker.process.returncode is not None
     begun = []
 
     def interrupted(worker):
@@ -427,18 +431,6 @@ def test_ctrl_c_while_the_first_worker_begins(monkeypatch):
         WorkerPool(faults.process, None, "f")
     assert [one.returncode is not None for one in begun] == [True]
     del caught  # and with it all that the frames hold
-
-
-def test_an_error_of_tick_ends_the_workers():
-    def tick(done):
-        raise LookupError("mine")
-
-    rows, offsets = blocks(range(200))
-    with in_file(rows) as file, WorkerPool(faults.breathes, None, "f") as crew:
-        (worker,) = crew._workers
-        with pytest.raises(LookupError, match="mine"), crew:
-            crew.call_blocks(rows, file, offsets, np.zeros((200, 1)), 1, tick)
-        assert worker.process.returncode is not None
 
 
 def test_a_worker_knows_nothing_of_the_library(monkeypatch):
@@ -482,7 +474,7 @@ def test_what_a_worker_finds(monkeypatch):
     np.testing.assert_array_equal(found, [[3, np.nan]])
 
 
-def test_what_cannot_be_sent_or_started(monkeypatch, tmp_path):
+def test_what_cannot_be_sent(monkeypatch):
     lock, phantom = threading.Lock(), type(sys)("phantom")
     exec("def f(block):\n    return 1.0", phantom.__dict__)
     monkeypatch.setitem(sys.modules, "phantom", phantom)
@@ -496,20 +488,6 @@ def test_what_cannot_be_sent_or_started(monkeypatch, tmp_path):
     assert not np.isnan(in_processes(faults.median, *blocks([1, 2]))).any()
     with pytest.raises(MissingExtraError, match="pip install cloudpickle"):
         WorkerPool(lambda b: 1.0, None, "estimator")
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
-    with pytest.raises(WorkerError, match="no worker process can be started"):
-        WorkerPool(faults.median, None, "f")
-
-
-def test_workers_that_end_at_once(monkeypatch, tmp_path):
-    (tmp_path / "ends.py").write_text("", encoding="utf-8")
-    rows, offsets = blocks([0, 11, 0, 0])
-    with in_file(rows) as file, WorkerPool(faults.by_code, None, "f") as crew:
-        monkeypatch.setattr(worker_process, "PROGRAM", str(tmp_path / "ends.py"))
-        with pytest.raises(WorkerError, match="ended before they could begin"):
-            crew.call_blocks(rows, file, offsets, np.zeros((4, 1)), 1)
-    with pytest.raises(WorkerError, match="ended right after"):
-        WorkerPool(faults.median, None, "f")
 
 
 def test_no_room_for_a_second_worker(monkeypatch):
@@ -646,24 +624,35 @@ def test_a_thread_that_listens_no_more_is_the_end_of_its_worker(error, monkeypat
         worker_main._listen(None, None)
 
 
-@quick_rows(2)
+NO_FILES = Mock(side_effect=OSError(24, "Too many open files"))
+
+
+@quick_rows(4)
 @pytest.mark.parametrize(
-    "late, module, name",
+    "late, module, name, value, words",
     [
-        (False, pool, "File"),
-        (False, worker_process.socket, "socketpair"),
-        (False, worker_process.subprocess, "Popen"),
-        (True, pool, "File"),
-        (True, pool.selectors, "DefaultSelector"),
+        *[
+            (late, module, name, NO_FILES, "Too many open files")
+            for late, module, name in [
+                (False, pool, "File"),
+                (False, worker_process.socket, "socketpair"),
+                (False, worker_process.subprocess, "Popen"),
+                (True, pool, "File"),
+                (True, pool.selectors, "DefaultSelector"),
+            ]
+        ],
+        (False, sys, "executable", "/no/such", "no worker process can be started"),
+        (False, worker_process, "PROGRAM", os.devnull, "ended right after"),
+        (True, worker_process, "PROGRAM", os.devnull, "ended before they could begin"),
     ],
 )
-def test_no_more_files_is_one_error(late, module, name, monkeypatch):
-    rows, offsets = blocks(range(4))
+def test_what_cannot_be_had_is_one_error(late, module, name, value, words, monkeypatch):
+    rows, offsets = blocks([0, 11, 0, 0])  # one block is the end of its worker
     with in_file(rows) as file, ExitStack() as stack:
-        crew = stack.enter_context(WorkerPool(faults.median, None, "f")) if late else None
-        monkeypatch.setattr(module, name, Mock(side_effect=OSError(24, "Too many open files")))
-        with pytest.raises(WorkerError, match="Too many open files"):
+        crew = stack.enter_context(WorkerPool(faults.by_code, None, "f")) if late else None
+        monkeypatch.setattr(module, name, value)
+        with pytest.raises(WorkerError, match=words):
             if late:
                 crew.call_blocks(rows, file, offsets, np.zeros((4, 1)), 1)
             else:
-                WorkerPool(faults.median, None, "f")
+                WorkerPool(faults.by_code, None, "f")
