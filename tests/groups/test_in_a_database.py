@@ -88,23 +88,6 @@ def expect_same(a, b):
         np.testing.assert_array_equal(column, b[name])
 
 
-def same(rows, by, keys, statistics, here=DATA, **people):
-    expect_same(*(answer(data, by, keys, statistics, **people) for data in (here, rows)))
-
-
-@pytest.mark.parametrize(
-    "engine, by, statistics",
-    [("duckdb", ("word",), FEW), ("sqlite", ("word", "number"), FEW)]
-    + [full(*pair, MANY) for pair in product(THREE, KEYS) if pair != ("sqlite", ("day",))],
-)
-def test_answers_are_those_of_memory(engine, by, statistics):
-    rows = in_database(engine)
-    masks = ((None, None), (DATA["x"] > 0, rows.x > 0))
-    for keys, (mask, where) in (product if statistics is MANY else zip)(KEYS[by], masks):
-        due = answer(DATA, by, keys, statistics, mask)
-        expect_same(due, answer(rows, by, keys, statistics, where))
-
-
 @quick_rows(1)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_missing_numbers_and_keys(engine):
@@ -134,49 +117,6 @@ PAIRS = {
 }
 BOUNDED = {"ids": "who", "max_rows": 2, "max_groups": 3}
 WEIGHTS = {"weights": "w", "weight_bounds": (0, 2)}
-OF_WEIGHTS = {
-    "proportion": dp.stat.proportion("x", equal=50, **WEIGHTS),
-    "bins": dp.stat.histogram("x", bins=4, bounds=(-20, 80), **WEIGHTS),
-}
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("engine", THREE)
-@pytest.mark.parametrize("nan", ["drop", "upper", 7.5])
-@pytest.mark.parametrize("keys, people", [([0, 2, 5], {}), (None, {}), ([0, 2], BOUNDED)], ids=str)
-def test_answers_of_two_columns_are_those_of_memory(engine, nan, keys, people):
-    weights = {"bounds": (-20, 80), **WEIGHTS, "nan": nan}
-    pairs = {"other": "w", "bounds": [(-20, 80), (0, 60)], "nan": nan}
-    statistics = {
-        "sum": dp.stat.sum("x", **weights | {"weight_bounds": (-1, 2)}),
-        "mean": dp.stat.mean("x", **weights),
-        "ratio": dp.stat.ratio("x", **pairs),
-        "correlation": dp.stat.correlation("x", **pairs),
-    }
-    rows = in_database(engine, PAIRS)
-    same(rows, ["k"], keys, statistics | ({} if people else OF_WEIGHTS), PAIRS, **people)
-
-
-def test_answers_about_people_are_those_of_memory(in_one_round):
-    rows, people = in_database("duckdb"), {"ids": "who", "max_rows": 2}
-    statistics = FEW | {"people": dp.stat.count_distinct()}
-    totals = {
-        "sum": dp.stat.sum("x", bounds=(-1, 2), per_unit=(-2.5, 4)),
-        "rows": dp.stat.count(per_unit=(2, 5)),
-        "numbers": dp.stat.count("n", nan="drop", per_unit=(0, 3)),
-        "mean": FEW["variance"],
-    }
-    for asked in (statistics, totals):
-        same(rows, ["word"], ["a", "é"], asked, **people)
-    same(rows, ["number"], None, statistics, **people, max_groups=3)  # as many as there are
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("engine", ENGINES)
-def test_people_in_bins_are_those_of_memory(engine, in_one_round):
-    rows, bins = in_database(engine), {"in": dp.stat.histogram("x", bins=3, bounds=(-1, 2))}
-    for by, keys, most in (("word", ["a", "é"], 2), ("number", None, 3)):
-        same(rows, [by], keys, bins, ids="who", max_rows=most, max_groups=4)
 
 
 WORDS = ["a", "A", "a ", "é"]
@@ -318,6 +258,23 @@ DRAW = np.random.default_rng(3)
 MANY_ROWS = 3000
 X = DRAW.normal(50, 40, MANY_ROWS)
 X[::37], X[3], X[5], X[8], X[9], X[2000:] = math.nan, math.inf, -math.inf, 5e-324, -0.0, 12.5
+
+
+def of_pairs(nan, is_of_units):
+    """Statistics of two columns; no units have bins of weights."""
+    weighed = {"bounds": (-20, 80), **WEIGHTS, "nan": nan}
+    pairs = {"other": "w", "bounds": [(-20, 80), (0, 60)], "nan": nan}
+    found = {
+        "sum": dp.stat.sum("x", **weighed | {"weight_bounds": (-1, 2)}),
+        "mean": dp.stat.mean("x", **weighed),
+        "ratio": dp.stat.ratio("x", **pairs),
+        "correlation": dp.stat.correlation("x", **pairs),
+        "proportion": dp.stat.proportion("x", equal=50, **WEIGHTS),
+        "bins": dp.stat.histogram("x", bins=4, bounds=(-20, 80), **WEIGHTS),
+    }
+    return dict(list(found.items())[: 4 if is_of_units else 6])
+
+
 RANKED = {
     "x": X,
     "k": DRAW.integers(-3, 300, MANY_ROWS),
@@ -325,8 +282,10 @@ RANKED = {
     "n": DRAW.integers(0, 20, MANY_ROWS),
     "who": DRAW.integers(0, 200, MANY_ROWS),
 }
-B = {"bounds": (0, 100)}
-QUESTIONS = {
+
+
+B, PEOPLE, TWO = {"bounds": (0, 100)}, {"ids": "who", "max_rows": 2}, ["a", "é"]
+RANKS = {
     "median": dp.stat.median("x", **B),
     "quantiles": dp.stat.quantiles("k", [0.99, 0.1, 0.5], bounds=(-1.5, 250)),
     "minimum": dp.stat.minimum("x", **B),
@@ -337,31 +296,56 @@ QUESTIONS = {
     "interval": dp.stat.quantile_interval("x", 0.5, **B),
     "one number": dp.stat.median("x", bounds=(3, 3)),
 }
-GROUPS = {
-    "word": (["word"], ["é", "a", "none"]),
-    "both": (["word", "n"], [("a", 3), ("é", 0), ("é", 99)]),
-    "private": (["n"], None),
+TOTALS = {
+    "sum": dp.stat.sum("x", bounds=(-1, 2), per_unit=(-2.5, 4)),
+    "rows": dp.stat.count(per_unit=(2, 5)),
+    "numbers": dp.stat.count("n", nan="drop", per_unit=(0, 3)),
+    "mean": FEW["variance"],
 }
-RANKS = [("duckdb", "word", "quantiles"), ("sqlite", "both", "median")]
-RANKS += [("duckdb", "private", "minimum")]
+BINS = {"in": dp.stat.histogram("x", bins=3, bounds=(-1, 2))}
+OF_PEOPLE = FEW | {"people": dp.stat.count_distinct()}
+ALL = {"rows": dp.stat.count(), "sum": dp.stat.sum("k", **B)}
+ALL |= {name: RANKS[name] for name in ("median", "maximum")}
+BY = [(["word"], ["é", "a", "none"]), (["word", "n"], [("a", 3), ("é", 0), ("é", 99)])]
+BY.append((["n"], None))
+#: A table, the columns of keys and public keys, statistics, and bounds of units.
+QUESTIONS = {
+    **{f"{by} {i}": (DATA, by, keys, MANY, {}) for by in KEYS for i, keys in enumerate(KEYS[by])},
+    **{f"pairs {nan} {keys} {people}": (PAIRS, ["k"], keys, of_pairs(nan, people), people)
+        for nan, (keys, people) in product(("drop", "upper", 7.5),
+            (([0, 2, 5], {}), (None, {}), ([0, 2], BOUNDED)))},
+    "units": (DATA, ["word"], TWO, OF_PEOPLE, PEOPLE),
+    "totals of units": (DATA, ["word"], TWO, TOTALS, PEOPLE),
+    "units of private keys": (DATA, ["number"], None, OF_PEOPLE, {**PEOPLE, "max_groups": 3}),
+    "bins of units": (DATA, ["word"], TWO, BINS, {**PEOPLE, "max_groups": 4}),
+    "bins of private keys": (DATA, ["number"], None, BINS, {**BOUNDED, "max_rows": 3}),
+    **{f"{name} by {'and '.join(by)}": (RANKED, by, keys, {"one": RANKS[name]}, {})
+        for name, (by, keys) in product(RANKS, BY)},
+    "all kinds": (RANKED, *BY[0], ALL, {}),
+    "all kinds of all rows of units": (RANKED, *BY[2], ALL,
+        {"ids": "who", "max_groups": 20, "max_rows": MANY_ROWS}),
+}  # fmt: skip
+QUICK = {("sqlite", "('word', 'number') 0"), ("duckdb", "pairs drop [0, 2, 5] {}")}
+QUICK |= {("sqlite", "median by wordand n"), ("sqlite", "bins of units")}
+QUICK |= {("duckdb", name) for name in QUESTIONS if "units" in name or name.startswith("all")}
+QUICK |= {("duckdb", name) for name in ("('word',) 0", "quantiles by word", "minimum by n")}
 
 
 @pytest.mark.parametrize(
-    "engine, by, question", RANKS + [full(*one) for one in product(THREE, GROUPS, QUESTIONS)]
-)
-def test_ranks_are_those_of_memory(engine, by, question):
-    here = RANKED | {name: in_memory(engine, RANKED[name]) for name in ("x", "k")}
-    same(in_database(engine, RANKED), *GROUPS[by], {"one": QUESTIONS[question]}, here)
-
-
-@pytest.mark.parametrize("engine", ["duckdb", full("postgres")])
-def test_statistics_of_all_kinds_for_one_loss(engine, in_one_round):
-    """Of people, too, all of whose rows count."""
-    statistics = {"rows": dp.stat.count(), "sum": dp.stat.sum("k", **B)}
-    statistics |= {name: QUESTIONS[name] for name in ("median", "maximum")}
-    rows, people = in_database(engine, RANKED), {"ids": "who", "max_groups": 20}
-    same(rows, *GROUPS["word"], statistics, RANKED)
-    same(rows, *GROUPS["private"], statistics, RANKED, **people, max_rows=MANY_ROWS)
+    ("engine", "name"),
+    [pytest.param(*pair, marks=() if pair in QUICK else pytest.mark.full)
+     for pair in product(THREE, QUESTIONS) if pair[0] != "sqlite" or "day" not in pair[1]],
+)  # fmt: skip
+def test_answers_are_those_of_memory(engine, name, in_one_round):
+    """Private keys of units are drawn in one round there."""
+    here, by, keys, statistics, people = QUESTIONS[name]
+    rows = in_database(engine, here)
+    if here is RANKED:
+        here = here | {name: in_memory(engine, here[name]) for name in ("x", "k")}
+    masks = [(here["x"] > 0, rows.x > 0)] if statistics is MANY else []
+    for mask, where in [(None, None), *masks]:
+        due = answer(here, by, keys, statistics, mask, **people)
+        expect_same(due, answer(rows, by, keys, statistics, where, **people))
 
 
 @quick_rows(1)
@@ -373,7 +357,8 @@ def test_hostile_numbers(engine, kind):
     numbers = pa.array(values, rows["x"].type().to_pyarrow())
     data = {"x": in_memory(engine, numbers), "n": np.ones(len(values), int)}
     for bounds in ((-3, 60), (-(2.0**40), 2.0**52)):
-        same(rows, ["n"], [1], {"one": dp.stat.quantiles("x", [0.2, 0.7], bounds=bounds)}, data)
+        asked = {"one": dp.stat.quantiles("x", [0.2, 0.7], bounds=bounds)}
+        expect_same(*(answer(own, ["n"], [1], asked) for own in (data, rows)))
 
 
 @pytest.fixture
@@ -404,7 +389,8 @@ def test_a_draw_beyond_the_rows_that_are_told_asks_for_all_of_the_group(monkeypa
     monkeypatch.setattr(ranks, "width", lambda *_: 9)
     monkeypatch.setattr(ranks, "squeezed", lambda aim: aim)
     rows = in_database("duckdb", RANKED)
-    same(rows, ["word"], ["a"], {"one": QUESTIONS["maximum"]}, RANKED)
+    asked = ["word"], ["a"], {"one": RANKS["maximum"]}
+    expect_same(answer(RANKED, *asked), answer(rows, *asked))
     assert len(sizes) > 1
 
 
