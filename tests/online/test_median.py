@@ -13,20 +13,8 @@ import dpfast as dp
 from dpfast._kernels.online import multiset_sums as sums
 from dpfast.errors import ArgumentError, BudgetError, StreamError
 from dpfast.noise.distributions.discrete import laplace_integers
+from dpfast.online import multisets
 from dpfast.online import plan as _plan
-from dpfast.online.multisets import (
-    BITS,
-    MARGIN,
-    Closeness,
-    Multisets,
-    doubt_of,
-    enumerated,
-    hard_answers,
-    largest,
-    net,
-    number,
-    sampled,
-)
 from dpfast.online.plan import plan
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
@@ -42,28 +30,30 @@ G = np.random.default_rng(0)
 
 @pytest.mark.parametrize(("universe", "size"), [(1, 1), (2, 1), (2, 7), (4, 5), (6, 3), (3, 60)])
 def test_every_multiset_is_a_candidate_once(universe, size):
-    found = enumerated(universe, size)
-    assert found.dtype == np.uint8 and found.shape == (universe, number(universe, size))
+    found = multisets.enumerated(universe, size)
+    assert found.dtype == np.uint8 and found.shape == (universe, multisets.number(universe, size))
     assert found.T.tolist() == reference.multisets(universe, size)
-    most = largest(universe, 10_000)
-    assert most == 255 or number(universe, most) <= 10_000 < number(universe, most + 1)
-    assert largest(16, 500_000) == 8 and number(16, 8) == 490_314
+    most = multisets.largest(universe, 10_000)
+    assert most == 255 or multisets.number(universe, most) <= 10_000 < multisets.number(
+        universe, most + 1
+    )
+    assert multisets.largest(16, 500_000) == 8 and multisets.number(16, 8) == 490_314
 
 
 @pytest.mark.parametrize(("universe", "size"), [(2, 3), (3, 2), (3, 4), (4, 3), (5, 2)])
 def test_the_net_is_as_fine_as_it_says(universe, size):
     """Every database of 60 rows, every query, which is worst at 0 or 1; and hardly finer."""
-    candidates = enumerated(universe, size).T / size
+    candidates = multisets.enumerated(universe, size).T / size
     shares = [*G.multinomial(60, G.dirichlet(np.ones(universe) / 2, 400)) / 60]
     for j in range(min(universe, size) + 1):  # equal remainders are the worst
         shares.append(np.full(universe, j / universe) / size)
         shares[-1][0] += 1 - shares[-1].sum()
     worst = max(np.maximum(share - candidates, 0).sum(axis=1).min() for share in shares)
-    assert 0.6 * net(universe, size) < worst <= net(universe, size) + 1e-12
+    assert 0.6 * multisets.net(universe, size) < worst <= multisets.net(universe, size) + 1e-12
 
 
 def test_random_candidates_are_uniform_multisets():
-    found = sampled(3, 8, 30_000, InsecureGenerator(1).stream())
+    found = multisets.sampled(3, 8, 30_000, InsecureGenerator(1).stream())
     assert (found.sum(axis=0) == 8).all()
     np.testing.assert_allclose(found.mean(axis=1), 8 / 3, atol=0.05)
     np.testing.assert_allclose(found.var(axis=1), 8 * 2 / 9, rtol=0.05)
@@ -83,7 +73,7 @@ def test_sums_are_those_of_the_definition(universe, count, monkeypatch):
     assert (out[:first] == -1).all() and (out[last:] == -1).all()
     for threads in "13":
         monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
-        assert Multisets(counts).sums(weights.astype(np.int64)).tolist() == expected
+        assert multisets.Multisets(counts).sums(weights.astype(np.int64)).tolist() == expected
     most = np.array([(2**31 - 1) // 127], np.int32)  # up to the end of the integers
     sums(np.array([[127]], np.uint8), most, out, 0, 1)
     assert out[0] == most[0] * 127
@@ -101,7 +91,7 @@ def test_the_kernel_refuses_what_does_not_fit(bounds):
 @pytest.mark.parametrize("values", [2, 1000, 2**31 - 1])
 def test_the_lower_median_is_the_one_of_the_sorted(count, values):
     found = np.random.default_rng(count).integers(0, values, count).astype(np.int32)
-    assert Multisets.median(found) == sorted(found.tolist())[(count - 1) // 2]
+    assert multisets.Multisets.median(found) == sorted(found.tolist())[(count - 1) // 2]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -140,7 +130,7 @@ def test_accuracy_is_kept_and_hard_answers_are_few(name, loss):
     )
     assert median.lasts and median.net_error == 1 / 30
     hard, worst = streams.run(name, median, few, g)
-    assert worst <= 0.08 and hard <= math.log2(number(4, 30))
+    assert worst <= 0.08 and hard <= math.log2(multisets.number(4, 30))
     assert median.remaining == median.hard - hard
     assert name != "correlated" or hard <= 6
     weights = dp.online.PrivateMultiplicativeWeights(
@@ -266,7 +256,7 @@ def test_random_candidates_serve_a_large_universe():
         assert abs(stream.answer(query) - query @ histogram / 10**6) <= 0.05
 
 
-ONE = 1 << BITS
+ONE = 1 << multisets.BITS
 LARGE = [13_000_000, 4_000_000, 2_000_000, 1_000_000]
 CLOSE = {"epsilon": 1, "accuracy": 0.1, "test": "closeness"}
 
@@ -295,7 +285,7 @@ def tables(universe, rows):
 
 def doubts(candidates, weights, rows, accuracy):
     """The shipped number for every table."""
-    test = Closeness(size=sum(candidates[0]), rows=rows, bits=4, accuracy=accuracy)
+    test = multisets.Closeness(size=sum(candidates[0]), rows=rows, bits=4, accuracy=accuracy)
     found = np.array([reference.total(weights, s) for s in candidates], np.int32)
     return {
         table: test.doubt(found, reference.total(weights, table))
@@ -325,20 +315,23 @@ def furthest(case, claimed):
 
 def test_no_neighbors_move_a_doubt_by_more_than_the_noise_is_for():
     """All tables of a few rows over a few elements. Half the claim is exceeded."""
-    moved = [furthest(i, lambda n, a: doubt_of(n, a).sensitivity) for i in range(12)]
+    moved = [furthest(i, lambda n, a: multisets.doubt_of(n, a).sensitivity) for i in range(12)]
     assert 0.5 < max(moved) <= 1
-    assert max(furthest(i, lambda n, a: doubt_of(2 * n, a).sensitivity) for i in range(12)) > 1
+    assert (
+        max(furthest(i, lambda n, a: multisets.doubt_of(2 * n, a).sensitivity) for i in range(12))
+        > 1
+    )
 
 
 def test_rounding_is_paid_for():
     """Many rows: the slope is below a unit, and what is left is rounding."""
-    assert doubt_of(10**12, 0.1).sensitivity == 5
+    assert multisets.doubt_of(10**12, 0.1).sensitivity == 5
     g = np.random.default_rng(1)
     found = g.integers(0, 1 << 20, 1001).astype(np.int32)
-    test = Closeness(size=1, rows=1 << 30, bits=20, accuracy=0.05)
+    test = multisets.Closeness(size=1, rows=1 << 30, bits=20, accuracy=0.05)
     exact = int(g.integers(0, 1 << 50))
     near_by = [test.doubt(found, exact + d * (1 << 20)) for d in (-1, 0, 1)]
-    assert np.abs(np.diff(near_by)).max() <= doubt_of(1 << 30, 0.05).sensitivity
+    assert np.abs(np.diff(near_by)).max() <= multisets.doubt_of(1 << 30, 0.05).sensitivity
 
 
 def test_an_easy_median_is_near_and_a_hard_answer_gives_candidates_up():
@@ -363,7 +356,7 @@ def test_an_easy_median_is_near_and_a_hard_answer_gives_candidates_up():
 
 def test_what_is_near_is_kept():
     found = np.arange(0, 61, dtype=np.int32)  # candidates of ten rows, queries in eighths
-    test = Closeness(size=10, rows=100, bits=3, accuracy=0.5)
+    test = multisets.Closeness(size=10, rows=100, bits=3, accuracy=0.5)
     kept = test.near(found, 400)  # a half; 0.5 / 50 = 0.01 on either side
     assert np.flatnonzero(kept).tolist() == [40]
     # A hundredth of all rows; candidates are at 0, 1 / 80, 2 / 80 and so on, kept within 0.02.
@@ -376,8 +369,8 @@ def test_by_closeness_accuracy_is_kept_and_hard_answers_are_few(name):
     stream = dp.online.MedianMechanism(
         LARGE, queries=200, size=60, rng=InsecureGenerator(3), **CLOSE
     )
-    assert stream.hard == hard_answers(39_711) and stream.spent == Pure(1)
-    assert stream._plan.comparison <= MARGIN
+    assert stream.hard == multisets.hard_answers(39_711) and stream.spent == Pure(1)
+    assert stream._plan.comparison <= multisets.MARGIN
     hard, worst = streams.run(name, stream, np.array(LARGE), np.random.default_rng(5))
     assert worst <= 0.1 and 1 <= hard <= math.log(39_711) / 0.247 + 1
     assert hard == stream.hard - stream.remaining

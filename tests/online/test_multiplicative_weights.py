@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, StreamError
+from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.online.public_distribution import BLOCK, PublicDistribution, rounded_counts
 from dpfast.rng import InsecureGenerator
 
@@ -92,18 +92,6 @@ def test_counts_beyond_32_bits_give_the_same_answers():
             unit = 2**stream._plan.bits
             exact = int(unit * query[0]) * 2**30 + int(unit * query[1]) * last
             assert stream._compare(values)[1] == exact + int(unit * query[2]) * 5
-
-
-def test_the_distribution_answers_what_was_not_asked():
-    stream = dp.online.PrivateMultiplicativeWeights(HISTOGRAM, **GIVEN)
-    for _ in range(5):
-        for query in np.eye(4):
-            stream.answer(query)
-    assert stream.distribution.sum() == pytest.approx(1)
-    assert abs(stream.distribution[0] - 0.65) <= 0.15
-    with pytest.raises(StreamError, match="all its queries"):
-        stream.answer(np.ones(4))
-    assert len(stream.distribution) == 4
 
 
 def test_the_gap_is_the_largest_with_which_the_accuracy_is_kept():

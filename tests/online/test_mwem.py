@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.online import mwem
 from dpfast.privacy import ZCDP, Approx, Draws, Pure, range_within
 from dpfast.rng import InsecureGenerator
 
-from ..support.names import shown
 from ..support.pairwise import quick_rows
 
 HISTOGRAM = [130, 40, 20, 10]
@@ -153,35 +151,3 @@ def test_the_distribution_learns_the_data(loss, average):
     answer = fitted.answer(queries[0])
     assert answer == pytest.approx(queries[0] @ fitted.distribution)
     assert not answer.hard and answer.spent == fitted.spent
-
-
-def test_data_and_budget():
-    budget, given = dp.Budget(rho=1), {"rounds": 3, "rho": 1}
-    a = dp.online.MWEM(HISTOGRAM, QUERIES, budget=budget, **given)
-    assert budget.remaining["rho"] == 0
-    assert budget.history[0].what == "MWEM, 4 queries, 3 rounds"
-    assert a.spent == ZCDP(1) == budget.cost(dp.online.MWEM, HISTOGRAM, QUERIES, **given)
-    with pytest.raises(BudgetError):
-        dp.online.MWEM(HISTOGRAM, QUERIES, budget=budget, **given)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "error", "word"),
-    [
-        *[({"queries": q}, ArgumentTypeError, "queries") for q in (None, QUERIES[0], [["a"] * 4])],
-        *[
-            ({"queries": q}, ArgumentError, "queries")
-            for q in (QUERIES[:, :3], QUERIES[:0], 2 * QUERIES, QUERIES * math.nan)
-        ],
-        *[({"rounds": r}, ArgumentError, "rounds") for r in (0, 2**20)],
-        ({"replays": 0}, ArgumentError, "replays"),
-        ({"average": 1}, ArgumentTypeError, "average"),
-    ],
-    ids=shown,
-)
-def test_bad_arguments_spend_nothing(wrong, error, word):
-    budget = dp.Budget(epsilon=10)
-    given = {"histogram": HISTOGRAM, "queries": QUERIES, "rounds": 2, "epsilon": 1, **wrong}
-    with pytest.raises(error, match=word):
-        dp.online.MWEM(**given, budget=budget)
-    assert not budget.history

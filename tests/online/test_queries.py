@@ -24,7 +24,16 @@ LINEAR = [dp.online.MedianMechanism, dp.online.PrivateMultiplicativeWeights]
 
 def mwem(*histogram, queries=None, accuracy=None, **given):
     """With the arguments of the others, as far as it has them."""
-    return dp.online.MWEM(*histogram, queries=np.eye(3), rounds=3, **given)
+    queries = np.eye(3) if isinstance(queries, int) else queries
+    return dp.online.MWEM(*histogram, **{"queries": queries, "rounds": 3, **given})
+
+
+def sparse(histogram, *, queries, accuracy, **given):
+    return dp.online.SparseVector(**{"positives": 1, **given})
+
+
+def running(histogram, *, queries, accuracy, **given):
+    return dp.online.RunningCount(**{"steps": 4, **given})
 
 
 EVERY = pytest.mark.parametrize("open_", [*LINEAR, mwem], ids=lambda f: f.__name__)
@@ -155,6 +164,26 @@ CASES += [
     for value in values
 ]
 CASES += [(LINEAR[0], wrong, ArgumentError, word) for wrong, word in CANDIDATES]
+#: Of other streams, each an argument with bad values, and those whose type is bad.
+ONES = np.ones((2, 3))
+OTHERS = {
+    mwem: [("queries", [ONES[:, :2], ONES[:0], 2 * ONES, ONES * math.nan],
+        [None, ONES[0], [["a"] * 3]]), ("rounds", [0, 2**20], []), ("replays", [0], []),
+        ("average", [], [1])],
+    sparse: [("positives", [0, 2**31], []), ("sensitivity", [0, 0.5, math.nan, 2**50], []),
+        ("threshold", [0.5, math.nan], []), ("epsilon", [None, 0, 501], []), ("rho", [1], []),
+        ("monotone", [], [1]), ("answers", [2], []), ("granularity", [0.3], []),
+        ("neighbors", ["both"], []), ("rng", [], [5])],
+    running: [("steps", [0, 2**41], []), ("sensitivity", [0, 2**61], []), ("fan_out", [1], [])],
+}  # fmt: skip
+CASES += [
+    (open_, {name: value}, error, name)
+    for open_, wrong in OTHERS.items()
+    for name, *both in wrong
+    for error, values in zip((ArgumentError, ArgumentTypeError), both, strict=True)
+    for value in values
+]
+CASES.append((sparse, {"threshold": math.nan, "granularity": 0.5}, ArgumentError, "threshold"))
 
 
 @pytest.mark.parametrize(("open_", "wrong", "error", "word"), CASES, ids=shown)
