@@ -10,20 +10,12 @@ from scipy.stats import norm
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.rng import InsecureGenerator
-from dpfast.sulq import (
-    Attribute,
-    ImplicationTest,
-    NoisySums,
-    RowSets,
-    implication_strength,
-    implication_test,
-)
 
 from ..reference.sulq import implication as reference
 from ..support.names import shown
 from ..support.pairwise import quick_rows
 
-YES = Attribute()
+YES = dp.sulq.Attribute()
 
 
 def planted(n, a, given, otherwise, seed=0):
@@ -39,17 +31,17 @@ def planted(n, a, given, otherwise, seed=0):
 
 def parties(alpha, beta, seed, queries=1, other=None, **loss):
     kw = {"neighbors": "replace", **(loss or {"rho": 0.5})}
-    a = NoisySums(alpha, queries=queries, rng=InsecureGenerator(3 * seed), **kw)
-    b = NoisySums(beta, queries=other or queries, rng=InsecureGenerator(3 * seed + 1), **kw)
+    a = dp.sulq.NoisySums(alpha, queries=queries, rng=InsecureGenerator(3 * seed), **kw)
+    b = dp.sulq.NoisySums(beta, queries=other or queries, rng=InsecureGenerator(3 * seed + 1), **kw)
     return a, b, InsecureGenerator(3 * seed + 2)
 
 
 def test_an_estimate_is_that_of_the_definition():
     alpha, beta = planted(3000, 0.3, 0.6, 0.35)
     a, b, rng = parties(alpha, beta, 5)
-    found = implication_strength(a, YES, b, YES, sets=300, rng=rng)
+    found = dp.sulq.implication_strength(a, YES, b, YES, sets=300, rng=rng)
     a, b, rng = parties(alpha, beta, 5)  # the same answers again
-    sets = RowSets.random(3000, 300, rng)
+    sets = dp.sulq.RowSets.random(3000, 300, rng)
     noise = a.contrast_deviation(300)
     (total, x), (other, y) = a.contrasts(YES, sets), b.contrasts(YES, sets)
     expected, error = reference.estimate(3000, sets.sizes, total, x, other, y, noise)
@@ -75,7 +67,7 @@ def scores(case, times=60, scale=1.0):
     truth, found = reference.strength(alpha, beta), []
     for seed in range(times):
         a, b, rng = parties(alpha, beta, seed, **loss)
-        one = implication_strength(a, YES, b, YES, sets=sets, rng=rng)
+        one = dp.sulq.implication_strength(a, YES, b, YES, sets=sets, rng=rng)
         found.append((scale * one.strength - truth) / one.error)
     return np.array(found)
 
@@ -95,10 +87,10 @@ def test_what_never_or_always_holds_has_no_strength(fraction):
     alpha, beta = planted(2000, fraction, 0.6, 0.6)
     for seed in range(2):
         a, b, rng = parties(alpha, beta, seed, rho=5)
-        found = implication_strength(a, YES, b, YES, rng=rng)
+        found = dp.sulq.implication_strength(a, YES, b, YES, rng=rng)
         assert math.isfinite(found.strength) and abs(found.strength) < 5 * found.error
         a, b, rng = parties(alpha, beta, seed, queries=9, rho=5)
-        assert implication_test(a, YES, b, YES, 0.2, trials=8, rng=rng).tried <= 8
+        assert dp.sulq.implication_test(a, YES, b, YES, 0.2, trials=8, rng=rng).tried <= 8
 
 
 def rates(strength, times, votes, plan=(2000, 0.3, 0.6, 0.35), rho=150, **change):
@@ -107,7 +99,7 @@ def rates(strength, times, votes, plan=(2000, 0.3, 0.6, 0.35), rho=150, **change
     own = 0
     for seed in range(times):
         a, b, rng = parties(alpha, beta, seed, queries=601, other=votes + 1, rho=rho)
-        one = implication_test(a, YES, b, YES, strength, votes=votes, trials=600, rng=rng)
+        one = dp.sulq.implication_test(a, YES, b, YES, strength, votes=votes, trials=600, rng=rng)
         assert len(one.excesses) == votes and votes < one.tried < 30 * votes  # a thirteenth
         own += dataclasses.replace(one, **change).votes(strength)
     return own / times / votes
@@ -148,7 +140,7 @@ def test_an_excess_of_noise_is_no_excess():
 
 
 def test_search_finds_where_half_of_the_votes_are_lost():
-    found = ImplicationTest(0.25, 0.5, (10.0, 20.0, 30.0), (1.0, 4.0, 9.0), 0.5, 40, 0.2)
+    found = dp.sulq.ImplicationTest(0.25, 0.5, (10.0, 20.0, 30.0), (1.0, 4.0, 9.0), 0.5, 40, 0.2)
     ratios = np.array([0.1, 0.2, 0.3]) * 0.75 / 0.5
     assert found.search() == pytest.approx(np.median(ratios), abs=1e-6)
     assert found.search(1e-300) == pytest.approx(np.median(ratios), rel=1e-12)
@@ -188,8 +180,8 @@ def test_questions_depend_on_answers_alone():
     runs = []
     for _ in range(2):
         a, b = Scripted(1), Scripted(2)
-        implication_test(a, YES, b, YES, 0.1, votes=3, trials=90, rng=InsecureGenerator(4))
-        implication_strength(a, YES, b, YES, rng=InsecureGenerator(5))
+        dp.sulq.implication_test(a, YES, b, YES, 0.1, votes=3, trials=90, rng=InsecureGenerator(4))
+        dp.sulq.implication_strength(a, YES, b, YES, rng=InsecureGenerator(5))
         runs.append((a.asked, b.asked))
     assert runs[0] == runs[1]
     asked, of_b = runs[0]
@@ -203,9 +195,9 @@ def test_the_number_of_sets_is_chosen_from_public_numbers():
     for value in (False, True):
         alpha = np.full(n, value)
         a, b, rng = parties(alpha, ~alpha, 1, **loss)
-        assert implication_strength(a, YES, b, YES, rng=rng).sets == 1000
+        assert dp.sulq.implication_strength(a, YES, b, YES, rng=rng).sets == 1000
     few = [
-        implication_strength(a, YES, b, YES, rng=rng).sets
+        dp.sulq.implication_strength(a, YES, b, YES, rng=rng).sets
         for a, b, rng in (parties(alpha[:m], alpha[:m], 1, **loss) for m in (200, 1000))
     ]
     assert 8 <= few[0] < few[1] < 1000
@@ -216,15 +208,15 @@ def test_nothing_is_asked_when_a_question_may_be_missing(remaining):
     a, b = Scripted(1), Scripted(2, remaining)
     for one, other in ((a, b), (b, a)):
         with pytest.raises(BudgetError, match="nothing has been asked"):
-            implication_test(one, YES, other, YES, 0.1, votes=4, trials=4)
+            dp.sulq.implication_test(one, YES, other, YES, 0.1, votes=4, trials=4)
         if not remaining:
             with pytest.raises(BudgetError, match="nothing has been asked"):
-                implication_strength(one, YES, other, YES)
+                dp.sulq.implication_strength(one, YES, other, YES)
     assert not a.asked and not b.asked
 
 
 def sums(rows=10, **kw):
-    return NoisySums(np.zeros(rows), rho=1, queries=100, **{"neighbors": "replace", **kw})
+    return dp.sulq.NoisySums(np.zeros(rows), rho=1, queries=100, **{"neighbors": "replace", **kw})
 
 
 BAD = [
@@ -240,14 +232,14 @@ TEST = {"strength": [1.5, math.nan], "votes": [0], "trials": [0], "heavy": [0.0]
 
 
 @pytest.mark.parametrize(("function", "change", "words"), [
-    *((f, *bad) for f in (implication_test, implication_strength) for bad in BAD),
-    (implication_strength, {"questions": 101}, "may have to answer 101"),
-    *((implication_strength, {key: x}, key) for key in STRENGTH for x in STRENGTH[key]),
-    *((implication_test, {key: x}, key) for key in TEST for x in TEST[key])
+    *((f, *bad) for f in (dp.sulq.implication_test, dp.sulq.implication_strength) for bad in BAD),
+    (dp.sulq.implication_strength, {"questions": 101}, "may have to answer 101"),
+    *((dp.sulq.implication_strength, {key: x}, key) for key in STRENGTH for x in STRENGTH[key]),
+    *((dp.sulq.implication_test, {key: x}, key) for key in TEST for x in TEST[key])
 ], ids=shown)  # fmt: skip
 def test_bad_arguments_ask_nothing(function, change, words):
     a, b = sums(), sums()
-    strength = {"strength": 0.1} if function is implication_test else {}
+    strength = {"strength": 0.1} if function is dp.sulq.implication_test else {}
     given = {"a": a, "alpha": YES, "b": b, "beta": YES, **strength, **change}
     with pytest.raises((ArgumentError, ArgumentTypeError, BudgetError), match=words):
         function(**given)
@@ -258,15 +250,15 @@ def test_each_party_pays_for_its_own_answers(tmp_path):
     alpha, beta = planted(500, 0.3, 0.6, 0.35)
     budgets = [dp.Budget(rho=1), dp.Budget(epsilon=2)]
     kw = {"queries": 2, "neighbors": "replace"}
-    a = NoisySums(alpha, rho=0.25, budget=budgets[0], **kw)
-    b = NoisySums(beta, epsilon=0.5, budget=budgets[1], **kw)
+    a = dp.sulq.NoisySums(alpha, rho=0.25, budget=budgets[0], **kw)
+    b = dp.sulq.NoisySums(beta, epsilon=0.5, budget=budgets[1], **kw)
     for _ in range(2):
-        implication_strength(a, YES, b, YES)
+        dp.sulq.implication_strength(a, YES, b, YES)
     with pytest.raises(BudgetError):
-        implication_strength(a, YES, b, YES)
+        dp.sulq.implication_strength(a, YES, b, YES)
     assert [len(budget.history) for budget in budgets] == [1, 1]
     assert budgets[0].spent["rho"] == 0.25 and budgets[1].spent["epsilon"] == 0.5
     (tmp_path / "t.csv").write_text("x\n1\n0\n")
-    unknown = NoisySums(dp.scan(tmp_path / "t.csv", column="x"), rho=1, **kw)
+    unknown = dp.sulq.NoisySums(dp.scan(tmp_path / "t.csv", column="x"), rho=1, **kw)
     with pytest.raises(ArgumentError, match="data of known length"):
-        implication_strength(unknown, YES, sums(2), YES)
+        dp.sulq.implication_strength(unknown, YES, sums(2), YES)

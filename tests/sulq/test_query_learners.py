@@ -8,22 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpfast import sulq
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
-from dpfast.sulq import (
-    Conjunction,
-    ExactOracle,
-    Halfspace,
-    StatisticalQueryOracle,
-    Term,
-    conjunction,
-    conjunction_needs,
-    halfspace,
-    halfspace_needs,
-    hypothesis,
-    learn_conjunction,
-    learn_halfspace,
-)
 from dpfast.sulq.row_functions import MaskedChunk
 
 from ..reference.sulq import noisy_sums as reference
@@ -35,7 +22,7 @@ from .test_noisy_sums import recorded
 RELATIONS = ["replace", "add-remove"]
 
 
-class Adversary(ExactOracle):
+class Adversary(sulq.ExactOracle):
     """Answers off by some multiple of the tolerance, in the direction that hurts."""
 
     def __init__(self, data, hurts, times=1.0, **kw):
@@ -56,8 +43,8 @@ def oracle_of(kind, rows, hurts, rho, **needs):
     """An oracle that is exact, as bad as it may be, or private under a relation."""
     if kind in RELATIONS:
         needs |= {"rows": len(rows), "confidence": 1 - 1e-9, "rng": InsecureGenerator(1)}
-        return StatisticalQueryOracle(rows, rho=rho, neighbors=kind, **needs)
-    return ExactOracle(rows, **needs) if kind == "exact" else Adversary(rows, hurts, **needs)
+        return sulq.StatisticalQueryOracle(rows, rho=rho, neighbors=kind, **needs)
+    return sulq.ExactOracle(rows, **needs) if kind == "exact" else Adversary(rows, hurts, **needs)
 
 
 D = 6
@@ -97,8 +84,8 @@ def literal_of(function):
 @pytest.mark.parametrize("kind", ["exact", "worst", *RELATIONS])
 def test_a_conjunction_is_found(target, kind):
     rows = planted(target)
-    oracle = oracle_of(kind, rows, hurting(target), rho=1, **conjunction_needs(D, 0.2))
-    rule = learn_conjunction(oracle)
+    oracle = oracle_of(kind, rows, hurting(target), rho=1, **sulq.conjunction_needs(D, 0.2))
+    rule = sulq.learn_conjunction(oracle)
     assert set(target) <= set(rule.literals) and oracle.remaining == 0
     lost, wrong = exact_errors(rule, rows)
     assert wrong == 0 and lost <= 4 * D * rule.tolerance <= 0.2 * (1 + 1e-9)
@@ -108,12 +95,12 @@ def test_a_conjunction_is_found(target, kind):
 @pytest.mark.full
 def test_answers_beyond_the_tolerance_do_harm():
     """The planted fault: the bound rests on the promise, and the worst answers use all of it."""
-    rows, needs = planted(TARGETS[1]), conjunction_needs(D, 0.2)
-    result = learn_conjunction(Adversary(rows, hurting(TARGETS[1]), 1.01, **needs))
+    rows, needs = planted(TARGETS[1]), sulq.conjunction_needs(D, 0.2)
+    result = sulq.learn_conjunction(Adversary(rows, hurting(TARGETS[1]), 1.01, **needs))
     assert not set(result.literals) & set(TARGETS[1])
     assert sum(exact_errors(result, rows)) > 0.2
-    rows, needs = planted_plane(W, M), halfspace_needs(3, error=E, margin=M)
-    result = learn_halfspace(Adversary(rows, against(W), 50, **needs), margin=M, radius=1)
+    rows, needs = planted_plane(W, M), sulq.halfspace_needs(3, error=E, margin=M)
+    result = sulq.learn_halfspace(Adversary(rows, against(W), 50, **needs), margin=M, radius=1)
     assert wrong_share(result, rows) > E
 
 
@@ -121,8 +108,8 @@ def test_answers_beyond_the_tolerance_do_harm():
 def test_whatever_the_labels_are_few_that_say_yes_are_missed(seed):
     rows = planted(TARGETS[seed], seed=seed, flipped=0.3)
     for hurt in (-1, 0, 1):
-        oracle = Adversary(rows, lambda term, hurt=hurt: hurt, **conjunction_needs(D, 0.2))
-        result = learn_conjunction(oracle)
+        oracle = Adversary(rows, lambda term, hurt=hurt: hurt, **sulq.conjunction_needs(D, 0.2))
+        result = sulq.learn_conjunction(oracle)
         missed, wrong = exact_errors(result, rows)
         assert missed <= 0.2
         assert result.error == pytest.approx(missed + wrong, abs=1.001 * result.tolerance)
@@ -135,10 +122,10 @@ def test_columns_with_names_and_a_label_anywhere(label):
     if label == "yes":
         x, features = pd.DataFrame(x, columns=names), names
         data = x.assign(yes=rows[:, -1])
-    oracle = ExactOracle(data, **conjunction_needs(D, 0.05))
+    oracle = sulq.ExactOracle(data, **sulq.conjunction_needs(D, 0.05))
     with pytest.raises(ArgumentError, match="label must be one of the columns"):
-        learn_conjunction(oracle, label=-1)
-    result = learn_conjunction(oracle, label=label)
+        sulq.learn_conjunction(oracle, label=-1)
+    result = sulq.learn_conjunction(oracle, label=label)
     assert result.error == 0 and list(result.features) == features
     assert set(result.literals) >= {(features[0], True), (features[3], False)}
     assert (result.predict(x) == (rows[:, -1] > 0)).all()
@@ -178,10 +165,10 @@ def against(w):
 @pytest.mark.parametrize("kind", ["exact", "worst", *RELATIONS])
 @pytest.mark.parametrize("scale", [1.0, 50.0])
 def test_a_halfspace_is_found(kind, scale):
-    rows, needs = planted_plane(W, M), halfspace_needs(3, error=E, margin=M)
+    rows, needs = planted_plane(W, M), sulq.halfspace_needs(3, error=E, margin=M)
     rows[:, :-1] *= scale
     oracle = oracle_of(kind, rows, against(W), rho=500, **needs)
-    result = learn_halfspace(oracle, margin=M, radius=scale)
+    result = sulq.learn_halfspace(oracle, margin=M, radius=scale)
     assert result.excess == pytest.approx(E, rel=1e-3) and result.excess <= E * (1 + 1e-9)
     assert oracle.remaining == 0
     assert np.linalg.norm(result.weights) <= 1 + 1e-12
@@ -198,7 +185,7 @@ def test_the_error_is_at_most_any_hinge_loss_and_the_excess(seed, hurt):
     rows = planted_plane(W, 0.0, n=500, seed=seed, flipped=0.1 * seed)
     hurts = against(hurt * W) if hurt else lambda term: 0
     oracle = Adversary(rows, hurts, tolerance=0.005, queries=501, l2=1, size=3)
-    result = learn_halfspace(oracle, margin=0.5, radius=1.0)
+    result = sulq.learn_halfspace(oracle, margin=0.5, radius=1.0)
     pairs = [(row[:-1], row[-1]) for row in rows.tolist()]
     error = wrong_share(result, rows)
     g = np.random.default_rng(seed)
@@ -211,22 +198,25 @@ def test_the_error_is_at_most_any_hinge_loss_and_the_excess(seed, hurt):
 @pytest.mark.parametrize(("error", "margin"), [(0.2, 0.1), (1, 1), (0.05, 0.3)])
 def test_what_is_needed_is_enough(error, margin):
     for columns in (1, 7):
-        needs = halfspace_needs(columns, error=error, margin=margin)
+        needs = sulq.halfspace_needs(columns, error=error, margin=margin)
         rounds, s = needs["queries"] - 1, needs["tolerance"] * math.sqrt(columns)
         assert ((1 + s) / math.sqrt(rounds) + 2 * s) / margin <= error * (1 + 1e-12)
         assert ((1 + s) / math.sqrt(rounds - 1) + 2 * s) / margin > error  # and one less is not
 
 
 DOMAIN = list(itertools.product((0.0, 1.5, -2.0), (0.0, 0.25, math.nan), (1.0, 0.0, -1.0)))
-PLANE = Halfspace((0.3, -0.4), (0, 1), 1.25, False, 0.0, 0.0, 0.0)
-SHIFTED = Halfspace((0.3, -0.4, 0.1), (0, 1), 1.25, True, 0.0, 0.0, 0.0)
+PLANE = sulq.Halfspace((0.3, -0.4), (0, 1), 1.25, False, 0.0, 0.0, 0.0)
+SHIFTED = sulq.Halfspace((0.3, -0.4, 0.1), (0, 1), 1.25, True, 0.0, 0.0, 0.0)
 FUNCTIONS = {
-    "broken": (conjunction.broken((1, True), 2), (0, 1)),
-    "not broken": (conjunction.broken((0, False), 2), (0, 1)),
-    "pull": (halfspace.pull(PLANE, 0.2, 2), None),
-    "pull and shift": (halfspace.pull(SHIFTED, 0.2, 2), None),
-    "wrong": (hypothesis.wrong(Conjunction(((0, True), (1, False)), (0, 1), 0.0, 0.0), 2), (0, 1)),
-    "wrong side": (hypothesis.wrong(PLANE, 2), (0, 1)),
+    "broken": (sulq.conjunction.broken((1, True), 2), (0, 1)),
+    "not broken": (sulq.conjunction.broken((0, False), 2), (0, 1)),
+    "pull": (sulq.halfspace.pull(PLANE, 0.2, 2), None),
+    "pull and shift": (sulq.halfspace.pull(SHIFTED, 0.2, 2), None),
+    "wrong": (
+        sulq.hypothesis.wrong(sulq.Conjunction(((0, True), (1, False)), (0, 1), 0.0, 0.0), 2),
+        (0, 1),
+    ),
+    "wrong side": (sulq.hypothesis.wrong(PLANE, 2), (0, 1)),
 }
 
 
@@ -265,7 +255,7 @@ def test_what_is_asked_is_what_is_defined(name):
 @pytest.mark.parametrize("name", list(FUNCTIONS))
 def test_no_neighbor_moves_a_question_by_more_than_is_claimed(name, relation):
     function, bounds = FUNCTIONS[name]
-    term = Term(function, bounds, None if bounds else 1.0)
+    term = sulq.Term(function, bounds, None if bounds else 1.0)
 
     def one(data):
         rows = np.array(data).reshape(-1, 3)
@@ -284,8 +274,8 @@ def test_no_neighbor_moves_a_question_by_more_than_is_claimed(name, relation):
 
 def test_bad_arguments_ask_nothing():
     rows = planted(TARGETS[0], n=100)
-    few = ExactOracle(rows, tolerance=0.1, queries=2 * D)
-    half = ExactOracle(rows, tolerance=0.1, queries=10, l2=1, size=D)
+    few = sulq.ExactOracle(rows, tolerance=0.1, queries=2 * D)
+    half = sulq.ExactOracle(rows, tolerance=0.1, queries=10, l2=1, size=D)
     wrong = [
         *(("margin", {"margin": value}) for value in (0, 1.1)),
         *(("radius", {"radius": value}) for value in (-1, 1e-300)),
@@ -297,19 +287,19 @@ def test_bad_arguments_ask_nothing():
     ]
     for words, kw in wrong:
         with pytest.raises((ArgumentError, ArgumentTypeError), match=f"^{words}"):
-            learn_halfspace(**{"oracle": half, "margin": 0.1, "radius": 1, **kw})
+            sulq.learn_halfspace(**{"oracle": half, "margin": 0.1, "radius": 1, **kw})
     with pytest.raises(ArgumentError, match="13 questions left"):
-        learn_conjunction(few)
+        sulq.learn_conjunction(few)
     assert few.remaining == 2 * D and half.remaining == 10
     with pytest.raises(ArgumentTypeError, match="intercept"):
-        halfspace_needs(3, error=0.1, margin=0.1, intercept=0)
+        sulq.halfspace_needs(3, error=0.1, margin=0.1, intercept=0)
     with pytest.raises(ArgumentError, match="at least one column beside the label"):
-        learn_conjunction(ExactOracle(rows[:, 0], tolerance=0.1, queries=3))
-    narrow = StatisticalQueryOracle(
+        sulq.learn_conjunction(sulq.ExactOracle(rows[:, 0], tolerance=0.1, queries=3))
+    narrow = sulq.StatisticalQueryOracle(
         planted_plane(W, M), neighbors="replace", rho=100, tolerance=0.1, queries=9
     )
     with pytest.raises(ArgumentError, match="no larger"):
-        learn_halfspace(narrow, margin=M, radius=1)
+        sulq.learn_halfspace(narrow, margin=M, radius=1)
     assert narrow.remaining == 9
 
 
@@ -318,8 +308,10 @@ def test_missing_labels_and_values():
     rows[::50, -1] = np.nan
     rows[1::50, 2] = np.nan
     with pytest.raises(DataError, match="NaN"):
-        learn_conjunction(ExactOracle(rows, **conjunction_needs(D, 0.2)))
-    result = learn_conjunction(ExactOracle(rows, nan="lower", **conjunction_needs(D, 0.2)))
+        sulq.learn_conjunction(sulq.ExactOracle(rows, **sulq.conjunction_needs(D, 0.2)))
+    result = sulq.learn_conjunction(
+        sulq.ExactOracle(rows, nan="lower", **sulq.conjunction_needs(D, 0.2))
+    )
     assert set(result.literals) == set(TARGETS[1])
     with pytest.raises(DataError, match="NaN"):
         result.predict(rows[:, :-1])

@@ -12,22 +12,13 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SourceError
 from dpfast.rng import InsecureGenerator
-from dpfast.sulq import (
-    Attribute,
-    NoisySums,
-    RemoteSums,
-    RowSets,
-    implication_strength,
-    remote_sums,
-    serve,
-)
 
 from ..support import party
 from ..support.memory import peak
 from ..support.names import shown
 
-ALPHA = Attribute("smokes") & Attribute("age", low=40)
-BETA = Attribute("ill")
+ALPHA = dp.sulq.Attribute("smokes") & dp.sulq.Attribute("age", low=40)
+BETA = dp.sulq.Attribute("ill")
 N = 6000
 
 
@@ -71,7 +62,7 @@ def two_processes(seeds):
 
 def local(who, seed):
     kw = {"rho": 0.5, "queries": 1, "neighbors": "replace", "rng": InsecureGenerator(seed)}
-    return NoisySums(party.table(who), **kw)
+    return dp.sulq.NoisySums(party.table(who), **kw)
 
 
 #: What a reply to a question about public facts looks like.
@@ -104,7 +95,7 @@ def read_whole(messages, condition, deviations):
             if asked["sets"] is not None:
                 rows, number = asked["sets"]
                 assert rows == N and len(bits) == number * N // 8
-                own = RowSets.from_bytes(bits, rows, number)
+                own = dp.sulq.RowSets.from_bytes(bits, rows, number)
                 assert own.to_bytes() == bits  # and no bits besides
             sets.append(None if own is None else own.to_bytes())
             answers.append(answer)
@@ -117,12 +108,12 @@ def test_nothing_but_public_sets_and_noisy_answers_passes_between_two_processes(
     noisy sums with the same noise in one process."""
 
     def found_by(a, b):
-        return implication_strength(a, ALPHA, b, BETA, sets=400, rng=InsecureGenerator(13))
+        return dp.sulq.implication_strength(a, ALPHA, b, BETA, sets=400, rng=InsecureGenerator(13))
 
     with two_processes((11, 12)) as ends:
-        found = found_by(*map(RemoteSums, ends))
+        found = found_by(*map(dp.sulq.RemoteSums, ends))
     assert found == found_by(local("a", 11), local("b", 12))
-    drawn = RowSets.random(N, 400, InsecureGenerator(13))
+    drawn = dp.sulq.RowSets.random(N, 400, InsecureGenerator(13))
     for who, seed, condition, end in zip("ab", (11, 12), (ALPHA, BETA), ends, strict=True):
         sets, answers = read_whole(end.messages, condition, local(who, seed))
         assert sets == [drawn.to_bytes()]
@@ -134,7 +125,7 @@ def test_nothing_but_public_sets_and_noisy_answers_passes_between_two_processes(
     assert abs(found.strength - strength) < 5 * found.error
 
 
-BITS = b"\n" + RowSets.random(N, 1, InsecureGenerator(1)).to_bytes()
+BITS = b"\n" + dp.sulq.RowSets.random(N, 1, InsecureGenerator(1)).to_bytes()
 ANSWER = b'{"answer": [1.0, 2.0]}'
 LEAKS = {
     "key": ({"seed": 7}, BITS, ANSWER),
@@ -173,7 +164,7 @@ def served(sums, **kw):
 
     def work():
         try:
-            answered.append(serve(sums, there, **kw))
+            answered.append(dp.sulq.serve(sums, there, **kw))
         except OSError as error:
             answered.append(error)
         there.close()
@@ -185,7 +176,7 @@ def served(sums, **kw):
             here.close()
 
 
-SETS = RowSets.random(8, 1, InsecureGenerator(1)).to_bytes()
+SETS = dp.sulq.RowSets.random(8, 1, InsecureGenerator(1)).to_bytes()
 DEEP = '{"not":' * 100_000
 HOSTILE = [
     b"", b"\n", b"\x80\x04N.", b"[1]", b"null", b"{", b"{}", DEEP.encode(),
@@ -208,14 +199,14 @@ HOSTILE = [
 
 
 def test_hostile_messages_are_refused_and_use_up_nothing():
-    sums = NoisySums({"x": np.full(8, 3.25)}, rho=0.5, queries=1, neighbors="replace")
+    sums = dp.sulq.NoisySums({"x": np.full(8, 3.25)}, rho=0.5, queries=1, neighbors="replace")
     with served(sums) as (connection, answered):
         for message in HOSTILE:
             connection.send_bytes(message)
             reply = json.loads(connection.recv_bytes())
             assert set(reply) == {"error"} and "3.25" not in str(reply), message[:80]
         assert sums.remaining == 1
-        assert isinstance(RemoteSums(connection).sum(Attribute("x")), float)
+        assert isinstance(dp.sulq.RemoteSums(connection).sum(dp.sulq.Attribute("x")), float)
     assert answered == [len(HOSTILE) + 2] and sums.remaining == 0
 
 
@@ -229,17 +220,17 @@ def test_sets_do_not_tell_how_many_rows_there_are_where_that_is_secret(kind, tmp
             path = tmp_path / f"{n}.csv"
             path.write_text("x\n" + "1\n" * n)
             data = dp.scan(path, column=["x"])
-        sums = NoisySums(data, rho=0.5, queries=1)
+        sums = dp.sulq.NoisySums(data, rho=0.5, queries=1)
         with served(sums) as (connection, _):
-            other = RemoteSums(connection)
+            other = dp.sulq.RemoteSums(connection)
             for rows in (1, 8, 9, 10, 11):
                 for ask in (other.sum, other.contrasts):
                     own = np.ones(rows, bool)
                     with pytest.raises(ArgumentError, match="replace") as error:
-                        ask(Attribute("x"), own if ask == other.sum else own[None])
+                        ask(dp.sulq.Attribute("x"), own if ask == other.sum else own[None])
                     heard.add(str(error.value))
             assert other.remaining == 1
-            assert isinstance(other.sum(Attribute("x")), float)
+            assert isinstance(other.sum(dp.sulq.Attribute("x")), float)
     assert len(heard) == 1
 
 
@@ -249,20 +240,20 @@ def test_a_large_question_takes_no_more_memory_than_it_has_bytes_for(form):
     sets = [1, 1 << 21] if form == "sets" else [9, 1 << 20]
     question = {"ask": "contrasts", "f": {"column": "x"}, "sets": sets}
     message = words or json.dumps(question).encode() + b"\n" + b"\x01" * (1 << 21)
-    sums = NoisySums({"x": np.zeros(1)}, rho=0.5, queries=1, neighbors="replace")
-    most, reply = peak(lambda: remote_sums._reply(sums, message))
+    sums = dp.sulq.NoisySums({"x": np.zeros(1)}, rho=0.5, queries=1, neighbors="replace")
+    most, reply = peak(lambda: dp.sulq.remote_sums._reply(sums, message))
     assert most < 2 * len(message)
     assert set(json.loads(reply)) == {"error"} and sums.remaining == 1
 
 
 def test_only_errors_about_the_question_are_told(monkeypatch, tmp_path):
-    path, x = tmp_path / "secret.csv", Attribute("x")
+    path, x = tmp_path / "secret.csv", dp.sulq.Attribute("x")
 
     def refused(data, error, words, ask=x, before=lambda: None):
         kw = {"neighbors": "replace"} if path.exists() else {}
-        sums = NoisySums(data, rho=0.5, queries=1, **kw)
+        sums = dp.sulq.NoisySums(data, rho=0.5, queries=1, **kw)
         with served(sums) as (connection, _):
-            other = RemoteSums(connection)
+            other = dp.sulq.RemoteSums(connection)
             assert other.rows is None or data is not file
             before()
             with pytest.raises(error, match=words) as caught:
@@ -276,17 +267,17 @@ def test_only_errors_about_the_question_are_told(monkeypatch, tmp_path):
     path.write_text("x\n1\nMrs Jones\n")
     file = dp.scan(path, column=["x"])
     assert refused(file, DataError, "not refunded").remaining == 0
-    refused([math.nan], DataError, "is not refunded", Attribute())
-    monkeypatch.setattr(NoisySums, "sum", lambda *_: 1 / 0)
-    refused([1.0], SourceError, "could not answer", Attribute())
+    refused([math.nan], DataError, "is not refunded", dp.sulq.Attribute())
+    monkeypatch.setattr(dp.sulq.NoisySums, "sum", lambda *_: 1 / 0)
+    refused([1.0], SourceError, "could not answer", dp.sulq.Attribute())
 
 
 def test_a_question_may_be_too_large():
-    sums = NoisySums(np.zeros(9), rho=0.5, queries=1, neighbors="replace")
+    sums = dp.sulq.NoisySums(np.zeros(9), rho=0.5, queries=1, neighbors="replace")
     with served(sums, largest=100) as (connection, answered):
-        other = RemoteSums(connection)
+        other = dp.sulq.RemoteSums(connection)
         with pytest.raises(SourceError, match="does not answer"):
-            other.contrasts(Attribute(), np.zeros((100, 9), bool))
+            other.contrasts(dp.sulq.Attribute(), np.zeros((100, 9), bool))
     assert isinstance(answered[0], OSError) and sums.remaining == 1
 
 
@@ -313,11 +304,11 @@ class Liar:
     b'{"error": ["KeyboardInterrupt", "x"]}',
 ], ids=shown)  # fmt: skip
 def test_a_party_that_lies_about_the_form_is_not_believed(reply):
-    other = RemoteSums(Liar(reply))
+    other = dp.sulq.RemoteSums(Liar(reply))
     for ask in (
-        lambda: other.sum(Attribute()),
-        lambda: other.contrasts(Attribute(), [[True, False]] * 2),
-        lambda: RemoteSums(Liar(reply, facts=False)),
+        lambda: other.sum(dp.sulq.Attribute()),
+        lambda: other.contrasts(dp.sulq.Attribute(), [[True, False]] * 2),
+        lambda: dp.sulq.RemoteSums(Liar(reply, facts=False)),
     ):
         with pytest.raises(SourceError, match="not an answer"):
             ask()
@@ -328,7 +319,7 @@ def test_a_party_that_lies_about_the_form_is_not_believed(reply):
 ], ids=shown)  # fmt: skip
 def test_facts_that_cannot_be_are_not_believed(name, value):
     with pytest.raises(SourceError, match="not an answer"):
-        RemoteSums(Liar(json.dumps({"answer": GOOD | {name: value}}).encode(), facts=False))
+        dp.sulq.RemoteSums(Liar(json.dumps({"answer": GOOD | {name: value}}).encode(), facts=False))
 
 
 def test_no_more_is_read_than_an_answer_has_nor_of_a_party_that_is_gone():
@@ -342,7 +333,7 @@ def test_no_more_is_read_than_an_answer_has_nor_of_a_party_that_is_gone():
     with running(flood):
         for _ in range(2):
             with pytest.raises(SourceError, match="does not answer"):
-                RemoteSums(here)
+                dp.sulq.RemoteSums(here)
             here.close()
             here, gone = multiprocessing.Pipe()
             gone.close()
@@ -350,24 +341,26 @@ def test_no_more_is_read_than_an_answer_has_nor_of_a_party_that_is_gone():
 
 
 def test_errors_come_back_as_what_they_are():
-    assert all(issubclass(kind, dp.errors.DpfastError) for kind in remote_sums.NAMES.values())
-    sums = NoisySums({"x": np.zeros(8)}, rho=0.5, queries=1, neighbors="replace")
+    assert all(
+        issubclass(kind, dp.errors.DpfastError) for kind in dp.sulq.remote_sums.NAMES.values()
+    )
+    sums = dp.sulq.NoisySums({"x": np.zeros(8)}, rho=0.5, queries=1, neighbors="replace")
     with served(sums) as (connection, _):
-        other = RemoteSums(connection)
+        other = dp.sulq.RemoteSums(connection)
         assert repr(other) == f"RemoteSums({sums.loss!r})"
         for asked, kind, words in (
-            ((Attribute("y"),), ArgumentError, "column"),
-            ((Attribute(0),), ArgumentError, "column"),
+            ((dp.sulq.Attribute("y"),), ArgumentError, "column"),
+            ((dp.sulq.Attribute(0),), ArgumentError, "column"),
             (("count",), ArgumentTypeError, "made of"),
             ((lambda row: 1,), ArgumentTypeError, "made of"),
-            ((Attribute("x"), [0, 1]), ArgumentTypeError, "booleans"),
+            ((dp.sulq.Attribute("x"), [0, 1]), ArgumentTypeError, "booleans"),
         ):
             with pytest.raises(kind, match=words):
                 other.sum(*asked)
-        other.sum(Attribute("x"), np.ones(8, bool))
+        other.sum(dp.sulq.Attribute("x"), np.ones(8, bool))
         with pytest.raises(BudgetError, match="all 1 rounds"):
-            other.sum(Attribute("x"))
+            other.sum(dp.sulq.Attribute("x"))
     with pytest.raises(ArgumentTypeError, match="NoisySums"):
-        serve(np.zeros(3), None)
+        dp.sulq.serve(np.zeros(3), None)
     with pytest.raises(ArgumentError, match="largest"):
-        serve(sums, None, largest=0)
+        dp.sulq.serve(sums, None, largest=0)
