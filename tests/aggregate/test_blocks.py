@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import math
+import textwrap
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfast._kernels import aggregate as native
+from dpfast._kernels.rng import isa_paths
 from dpfast._kernels.tables import Key
 from dpfast.aggregate.blocks.counting_sort import scatter
 from dpfast.aggregate.blocks.partition import ContiguousLabels, KeyedLabels, RandomLabels
@@ -18,7 +20,7 @@ from dpfast.aggregate.blocks.tallies import Extremes, Totals
 
 from ..reference.aggregate import blocks as twin
 from ..support.pairwise import every_value, quick_rows
-from ..support.paths import on_every_path
+from ..support.paths import run
 
 SECRET = bytes(range(32))
 KEY = Key(SECRET)
@@ -267,34 +269,21 @@ def test_scatter_is_the_stable_sort(rows, blocks):
         np.testing.assert_array_equal(offsets, edges)
 
 
-PROBE = """
-import hashlib
-import numpy as np
-from dpfast.aggregate.blocks.counting_sort import scatter
-from dpfast.aggregate.blocks.partition import KeyedLabels, RandomLabels
-from dpfast.aggregate.blocks.tallies import Extremes, Moments, Totals
-from dpfast._kernels.tables import Key
-
-key = Key(bytes(range(32)))
-rng = np.random.default_rng(1)
-x = rng.standard_normal(50_001) * 2.0 ** rng.integers(-60, 60, 50_001)
-total, ends = Totals(5), Extremes(3)
-for block in range(5):
-    total.add_run(block, np.concatenate([x[block:], x[:1025] * 2.0**-1000 if block > 2 else []]))
-moments = Moments(100, 1, products=True)
-moments.add_rows(RandomLabels(100, key), 77, x)
-labels = [RandomLabels(k, key).read(k, 30_001) for k in (3, 1000, 2**30 + 1)]
-ends.add(labels[0], x[:30_001])
-labels.append(KeyedLabels(1000, key).read(rng.integers(-9, 9**9, 9_999)))
-found = [*labels, total.sums(), moments.means(), moments.products(), ends.least(), ends.most()]
-found += [array for k in (9, 5000) for array in scatter(x, RandomLabels(k, key), k)]
-print(hashlib.sha256(b"".join(a.tobytes() for a in found)).hexdigest())
-"""
-
-
 @pytest.mark.full
-def test_every_path_gives_the_same_bits():
-    assert len(on_every_path(PROBE)) == 64
+@pytest.mark.parametrize("path", isa_paths())
+def test_every_instruction_set_gives_the_bits_of_the_twins(path):
+    """By the quick tests of this file, and by that of squares, which compare all bits."""
+    more = (
+        "tests/aggregate/test_streaming_estimators.py::test_one_loop_and_numpy_make_the_same_terms"
+    )
+    code = f"""
+        import pytest
+        from dpfast._kernels.rng import isa
+        assert isa() == {path!r}
+        assert not pytest.main(["-q", "-m", "not full and not slow", {__file__!r}, "{more}"])
+    """
+    done = run(textwrap.dedent(code), path)
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_partition_of_a_seed_stays_what_it_is():

@@ -1,14 +1,15 @@
 """Kernels of learners: against one row at a time, on every instruction set, and refusals."""
 
-import hashlib
 import itertools
 import math
+import textwrap
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from dpfast._kernels import learn as kernels
+from dpfast._kernels.rng import isa_paths
 from dpfast.learn import gram_matrix
 from dpfast.learn.columns import Classes, columns_of
 from dpfast.learn.gram_matrix import GramMatrix
@@ -22,7 +23,7 @@ from dpfast.tables import Chunk
 
 from ..reference.learn import classes, decision_tree, gram, margin, nearest
 from ..support.pairwise import every_value, pairwise
-from ..support.paths import on_every_path
+from ..support.paths import run
 
 SPECIAL = [np.nan, np.inf, -np.inf, -0.0, 5e-324, 1e308, -1e308, 0.5, 1.5, 2.5, 2.0**52 + 1]
 REACH, STRETCH = kernels.MARGIN_REACH, kernels.GRAM_STRETCH
@@ -371,32 +372,15 @@ def test_sums_stay_exact_at_the_edge():
     assert sums.ravel().tolist() == [n // 2, n // 2 * (reach**2 + (reach - 1) ** 2)]
 
 
-def everything():
-    """What each kernel makes of rows of several widths, a line each."""
-    for d in 1, 8, 13:
-        rows, *limits = boxes(501, d)
-        out = np.empty_like(rows)
-        yield kernels.box_whole(rows, 0.25, *limits, out), out.tobytes()
-        yield products(np.nan_to_num(boxes(4501, d)[0]), limits)
-        rows, limits, key = labeled(4001, d)
-        sums = np.zeros((4, 2, d))
-        yield kernels.class_totals(rows, limits, key, sums), sums.tobytes()
-        values, codes = np.full(d, 4, np.uint32), np.empty(rows.shape, np.uint32)
-        kernels.codes(np.rint(rows / 10), np.full((3, d), 1.0), np.full((3, d), 4.0), codes)
-        counts = np.zeros(kernels.cells(values, 6)[1], np.int64)
-        kernels.count(codes, key, 6, values, counts)
-        yield codes.tobytes(), counts.tobytes()
-        yield [wrong(*sides(1003, d), REACH / 3, length, True) for length in (0.0, float(REACH))]
-        yield paired(*with_target(1003, d), True)
-        rows, at, _, known = clusters(1003, d, 16)
-        yield assigned(rows, at, known, 0.3, True)
-
-
 @pytest.mark.full
-def test_every_instruction_set_gives_the_same_bits():
-    code = "import tests.learn.test_kernels as t; print(*t.digests())"
-    assert len(set(on_every_path(code).split())) == 21
-
-
-def digests():
-    return [hashlib.sha256(repr(line).encode()).hexdigest() for line in everything()]
+@pytest.mark.parametrize("path", isa_paths())
+def test_every_instruction_set_gives_the_bits_of_the_twins(path):
+    """By the quick tests of this file, which compare all bits."""
+    code = f"""
+        import pytest
+        from dpfast._kernels.rng import isa
+        assert isa() == {path!r}
+        assert not pytest.main(["-q", "-m", "not full and not slow", {__file__!r}])
+    """
+    done = run(textwrap.dedent(code), path)
+    assert done.returncode == 0, done.stdout
