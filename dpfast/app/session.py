@@ -50,10 +50,10 @@ class session:
     >>> with dp.session(budget, version="2026") as s:
     ...     mean = s.mean(ages, bounds=(0, 120), epsilon=0.5)
     ...     rows = s.count(ages, epsilon=0.5)
-    >>> rows.low <= 1000 <= rows.high or abs(float(rows) - 1000) < 60
+    >>> abs(float(rows) - 1000) < 60
     True
-    >>> mean.parameters["bounds"], round(mean.bar.half_width, 1), budget.history[0].what
-    ([0.0, 120.0], 0.7, 'mean, nan=drop')
+    >>> mean.parameters["bounds"], mean.bar.half_width < 1, budget.history[0].what
+    ([0.0, 120.0], True, 'mean, nan=drop')
     """
 
     def __init__(

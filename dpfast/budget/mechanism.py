@@ -213,7 +213,7 @@ class Mechanism(ABC, Generic[Value]):
         >>> summary = mean.reduce(mean.prepare([23, 35, 41] * 400).source)
         >>> generator = dp.rng.default_generator()
         >>> answer, bar = mean.answered(summary, generator, None, 0.95)  # by noisy sums
-        >>> 0.3 < bar.half_width < 0.5
+        >>> 0.2 < bar.half_width < 0.5
         True
         """
         return self.finish(summary, generator), expected(self, rows, confidence)

@@ -1279,8 +1279,8 @@ class Measurement(Around[Value], Preparing[Value]):
         >>> budget = dp.Budget(epsilon=1)
         >>> mean = dp.Mean(bounds=(0, 120)).measure(epsilon=0.5)
         >>> release = mean.release([23, 35, 41, 58, 62] * 200, budget=budget)
-        >>> 40 < release.value < 48, release.entry, round(release.bar.half_width, 1)
-        (True, 1, 0.7)
+        >>> 40 < release.value < 48, release.entry, release.bar.half_width < 1
+        (True, 1, True)
         """
         prepared = self.prepare(data, where=where, ids=ids, weights=weights, budget=budget, rng=rng)
         return prepared.release()

@@ -519,7 +519,7 @@ class Estimate(Generic[Value]):
     --------
     >>> import dpfast as dp
     >>> answers = dp.response.binary([True, False] * 5000, epsilon=1)
-    >>> found = dp.response.estimate_binary(answers, epsilon=1, confidence=0.9999999)
+    >>> found = dp.response.estimate_binary(answers, epsilon=1, confidence=1 - 1e-9)
     >>> bool(found.low < 0.5 < found.high)
     True
     """

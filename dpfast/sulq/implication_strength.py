@@ -135,7 +135,7 @@ def implication_strength(
     >>> a, b = dp.sulq.NoisySums(smokes, **kw), dp.sulq.NoisySums(coughs, **kw)
     >>> yes = dp.sulq.Attribute()
     >>> estimate = dp.sulq.implication_strength(a, yes, b, yes)
-    >>> bool(abs(estimate.strength - 1 / 4) < 6 * estimate.error), bool(estimate.error < 0.04)
+    >>> bool(abs(estimate.strength - 1 / 4) < 8 * estimate.error), bool(estimate.error < 0.04)
     (True, True)
     """
     n, generator = common_rows(a, alpha, b, beta), _rng.check(rng)

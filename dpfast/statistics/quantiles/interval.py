@@ -102,6 +102,6 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
     >>> import numpy as np, dpfast as dp
     >>> ages = np.linspace(20, 80, 10_000)
     >>> low, middle, high = dp.quantile_interval(ages, 0.5, bounds=(0, 120), epsilon=1)
-    >>> bool(49 < low < middle < high < 51)
+    >>> bool(49 < low <= middle <= high < 51)
     True
     """
