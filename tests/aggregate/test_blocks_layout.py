@@ -94,59 +94,24 @@ def blocks_of(windows, count, shared=False):
     return repr(found)
 
 
-@quick_rows(2)
-@pytest.mark.parametrize("kind", ["random", "contiguous", "key"])
-@pytest.mark.parametrize(
-    "name, blocks",
-    [
-        *itertools.product(["f8", "f4", "i8", "u1", "matrix", "struct"], [1, 40, 2049]),
-        *[("f8", 5), ("matrix", 5), ("f8", 70_001)],
-    ],
-)
-@pytest.mark.parametrize("drop", [False, True])
-def test_equals_a_dict_of_lists(small, tmp_path, kind, name, drop, blocks):
-    n = {40: 2999, 5: 0}.get(blocks, 3000)
-    rows, split = table(name, n), split_of(kind, blocks, n, drop)
-    ids = np.random.default_rng(1).integers(0, 500, n) if kind == "key" else None
-    expected, before = definition(rows, split, ids), rows.copy()
-    for memory, spill, workers, shared, length in [
-        (True, None, 1, False, n),
-        (True, None, 3, True, n),
-        (True, tmp_path, 2, False, n),
-        (False, None, 1, True, None),
-        (False, None, 2, False, n),
-        (False, None, 1, True, n),
-        (False, tmp_path, 3, False, None),
-        (False, tmp_path, 1, True, n),
-    ]:
-        cuts = [at for at in (5, 6, 1000, 1001, 2500) if at < n]
-        source = Rows(rows, ids, cuts, workers, memory, length, workers)
-        with laid_out(source, split, workers, spill, shared=shared) as found:
-            if memory and kind == "contiguous" and not drop and not shared:
-                (window,) = found
-                assert window.rows is rows and not window.ours
-                found = [window]
-            assert blocks_of(found, blocks, shared) == expected
-        assert source.passes <= 1 or memory
-    assert rows.tobytes() == before.tobytes()
-    assert list(tmp_path.iterdir()) == []
+@given(data=st.data())
+def test_equals_a_dict_of_lists(tmp_path_factory, data):
+    """Whatever rows, chunks, workers and sizes there are, in memory, in files, and shared."""
 
-
-@pytest.mark.full
-@given(st.data())
-def test_chunks_and_workers_change_nothing(data):
     def draw(*values):
         return data.draw(st.sampled_from(values))
 
-    n, k, kind = (
-        data.draw(st.integers(0, 300)),
-        draw(1, 3, 50, 5000),
-        draw("random", "key", "contiguous"),
+    n, k = data.draw(st.integers(0, 300)), draw(1, 3, 50, 2049, 5000)
+    kind, drop = draw("random", "key", "contiguous"), draw(False, True)
+    rows, split = (
+        table(draw(*["f8", "f4", "i8", "u1", "matrix", "struct"]), n),
+        split_of(kind, k, n, drop),
     )
-    cuts = data.draw(st.sets(st.integers(0, n), max_size=9))
-    rows, split = np.sort(table("f8", n)), split_of(kind, k, n, draw(False, True))
     ids = [f"person {i % 17}" for i in range(n)] if kind == "key" else None
-    source = Rows(rows, ids, cuts, data.draw(st.integers(0, 99)), length=draw(None, n))
+    expected, before = definition(rows, split, ids), rows.copy()
+    cuts, order = data.draw(st.sets(st.integers(0, n), max_size=9)), data.draw(st.integers(0, 99))
+    memory, shared, team = draw(False, True), draw(False, True), draw(1, 2, 3)
+    source = Rows(rows, ids, cuts, order, memory, draw(None, n), team)
     sizes = external_sort.Sizes(
         draw(1, 64, 500, 10**6),
         draw(1, 100, 10**6),
@@ -156,13 +121,23 @@ def test_chunks_and_workers_change_nothing(data):
         draw(1, 2, 4),
         draw(1, 8, 12),
     )
+    spill = tmp_path_factory.getbasetemp() / "spill"
+    spill.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layout, "_sizes", lambda *rest: sizes)
+        patch.setattr(counting_sort, "SMALL", draw(0, counting_sort.SMALL))
+        patch.setattr(counting_sort, "SPAN", draw(50, counting_sort.SPAN))
         if draw(False, True):
             patch.setattr(layout, "available", lambda: 0)
             patch.setattr(layout, "LITTLE", -1)
-        with laid_out(source, split, draw(1, 2)) as found:
-            assert blocks_of(found, k) == definition(rows, split, ids)
+        with laid_out(source, split, draw(1, 2, 3), draw(None, spill), shared=shared) as found:
+            if memory and kind == "contiguous" and not drop and not shared:
+                (window,) = found
+                assert window.rows is rows and not window.ours
+                found = [window]
+            assert blocks_of(found, k, shared) == expected
+    assert memory or source.passes <= 1
+    assert rows.tobytes() == before.tobytes() and list(spill.iterdir()) == []
 
 
 def test_a_source_with_other_rows_than_its_length_is_noticed():
@@ -170,16 +145,6 @@ def test_a_source_with_other_rows_than_its_length_is_noticed():
         source = Rows(np.zeros(1000), None, [9, 500], length=wrong)
         with pytest.raises(RuntimeError, match="not those that were counted"):
             laid_out(source, split_of(kind, 3, wrong)).__enter__()
-
-
-def test_a_chunk_that_follows_none_counts_its_way(monkeypatch):
-    monkeypatch.setattr(counting_sort, "SPAN", 1000)
-    rows = np.arange(5000.0)
-    for blocks, order in itertools.product((7, 3000), range(3)):
-        split = split_of("random", blocks, 5000)
-        source = Rows(rows, None, [1, 999, 1000, 1001, 3333, 4000], order, length=5000)
-        with laid_out(source, split, 2) as found:
-            assert blocks_of(found, blocks) == definition(rows, split)
 
 
 @pytest.mark.full

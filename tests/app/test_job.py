@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import sys
 import threading
 import traceback
 from fractions import Fraction
@@ -485,15 +486,19 @@ def test_a_row_for_each_number_and_one_where_there_is_none(write, ending):
     assert list(path.parent.glob(".out*")) == []
 
 
-@quick_rows(3)
+#: The keys of a job under several names, and files in a directory of data.
+KEYED, INSIDE = ("keys", "./keys", "hard", "soft"), ("out.parquet", "a/x.parquet", "out.csv")
+
+
+@quick_rows(5)
 @pytest.mark.parametrize(
     "data, output, what",
     [
         ("t.parquet", "link.parquet", "another file than the data"),
         ("t.parquet", "t.parquet", "another file than the data"),
-        ("more", "more/out.parquet", "outside the directory"),
-        *[("more", f"more/{name}", "outside the directory") for name in ("a/x.parquet", "out.csv")],
         ("t.parquet", "study.json", "another file than the ledger"),
+        *[("t.parquet", f"{name}.csv", "another file than the k") for name in KEYED],
+        *[("more", f"more/{name}", "outside the directory") for name in INSIDE],
         ("more/*.parquet", "more/out.parquet", "outside the directory"),
     ],
 )
@@ -504,13 +509,31 @@ def test_an_output_takes_the_place_of_nothing_that_the_job_is_made_of(
     (folder / "a").mkdir(parents=True)
     (folder / "1.parquet").write_bytes(table.read_bytes())
     table.with_name("link.parquet").symlink_to(table)
-    before = table.read_bytes()
-    path = write(f"epsilon = 4\npath = {ledger!r}", data=f"path = {data!r}", output=output)
+    keys = table.with_name("keys.csv")
+    keys.write_text("name\nx\n")
+    table.with_name("hard.csv").hardlink_to(keys)
+    table.with_name("soft.csv").symlink_to("keys.csv")
+    before = table.read_bytes(), keys.read_bytes()
+    asked = RELEASES + releases({"statistic": "count", "by": "name", "keys": "@keys.csv"})
+    path = write(f"epsilon = 4\npath = {ledger!r}", asked, output, f"path = {data!r}")
     for run in (job.run, job.explain):
-        with pytest.raises(ArgumentError, match=f"output.path must be {what}"):
+        with pytest.raises(ArgumentError, match=rf"output\.path must be {what}"):
             run(path)
-    assert table.read_bytes() == before and not path.with_name(ledger).exists()
-    job.run(write(data=f"path = {data!r}", output="more.parquet"))
+    assert (table.read_bytes(), keys.read_bytes()) == before and not path.with_name(ledger).exists()
+    job.run(write(releases=asked, data=f"path = {data!r}", output="more.parquet")).check()
+
+
+def test_a_comparison_of_names_alone_is_noticed(write, table, monkeypatch):
+    """Planted: an output is another file if it is called otherwise."""
+
+    def by_name(name, file, others):
+        if any(str(file) == str(other) for other, _ in others):
+            raise ArgumentError(name)
+
+    monkeypatch.setattr(sys.modules["dpfast.app.job.plan"], "other_file", by_name)
+    test = test_an_output_takes_the_place_of_nothing_that_the_job_is_made_of
+    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
+        test(write, table, "t.parquet", "hard.csv", "another file than the k")
 
 
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_spent(write, monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 import dpfast as dp
 from dpfast.budget.release import Prepared
 from dpfast.errors import ArgumentError, MissingExtraError
-from dpfast.learn import PCA, KMeans, LinearRegression, NotFittedError, TruncatedSVD
+from dpfast.learn import PCA, KMeans, LinearRegression, TruncatedSVD
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import rounds
 
@@ -89,14 +89,6 @@ def test_the_checks_that_can_apply_pass(made, passed):
     bad = {one["check_name"]: one["exception"] for one in every if one["status"] == "failed"}
     assert set(bad) <= {*FAIL, *(TOLD if hasattr(made, "classes") else ())}, bad
     assert sum(one["status"] == "passed" for one in every) >= passed
-
-
-def test_not_fitted_is_also_the_error_of_scikit_learn():
-    from sklearn.exceptions import NotFittedError as Theirs
-
-    for kind in (NotFittedError, Theirs, ValueError, AttributeError):
-        with pytest.raises(kind, match="call fit first"):
-            KMeans(2, bounds=(0, 1), rho=1).predict([[0.0]])
 
 
 def test_what_is_refused_is_told_in_the_words_of_scikit_learn():

@@ -75,25 +75,26 @@ def test_a_condition_is_used_with_operators_and_not_with_words():
     assert Attribute(np.int8(3)).written() == {"column": 3}
 
 
-@pytest.mark.parametrize("kw", [
-    {"column": 1.5}, {"column": True}, {"low": "x"}, {"high": math.nan}, {"low": 2, "high": 1},
-], ids=shown)  # fmt: skip
-def test_attributes_that_are_none(kw):
-    with pytest.raises((ArgumentError, ArgumentTypeError)):
-        Attribute(**kw)
-
-
 DEEP: dict = functools.reduce(lambda inner, _: {"not": inner}, range(100), {})
+#: What makes a condition or sets of rows, and of what it makes none.
+NONE = {
+    (lambda kw: Attribute(**kw)): [{"column": 1.5}, {"column": True}, {"low": "x"},
+        {"high": math.nan}, {"low": 2, "high": 1}],
+    read: [None, 3, [], {"and": []}, {"and": [{}]}, {"and": 3}, {"or": [{}, {}, {}]},
+        {"nor": [{}, {}]}, {"column": [1]}, {"f": "count"}, {"not": {}, "column": 1}, {"not": 3},
+        {"low": "1"}, {"not": DEEP}],
+    RowSets: [[True], [[0, 1]], "x", object(), [[True], [True, False]], np.zeros((1, 1, 1), bool),
+        np.ma.array([[True]], mask=[[True]])],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("text", [
-    None, 3, [], {"and": []}, {"and": [{}]}, {"and": 3}, {"or": [{}, {}, {}]}, {"nor": [{}, {}]},
-    {"column": [1]}, {"f": "count"}, {"not": {}, "column": 1}, {"not": 3}, {"low": "1"},
-    {"not": DEEP},
-], ids=shown)  # fmt: skip
-def test_what_somebody_else_wrote_is_no_condition(text):
-    with pytest.raises((ArgumentError, ArgumentTypeError)):
-        read(text)
+@pytest.mark.parametrize(
+    ("make", "odd"), [(make, odd) for make, some in NONE.items() for odd in some], ids=shown
+)
+def test_what_is_no_condition_and_no_mask_is_refused(make, odd):
+    words = "booleans" if make is RowSets else None
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=words):
+        make(odd)
     assert isinstance(read(DEEP), Condition)
 
 
@@ -160,15 +161,6 @@ def test_random_sets_are_fair_coins_and_biased_ones_are_caught():
     assert far(linked) > 4.5
     again = RowSets.random(150, 4000, InsecureGenerator(3))
     assert again.to_bytes() == sets.to_bytes() != RowSets.random(150, 4000).to_bytes()
-
-
-@pytest.mark.parametrize("masks", [
-    [True], [[0, 1]], "x", object(), [[True], [True, False]], np.zeros((1, 1, 1), bool),
-    np.ma.array([[True]], mask=[[True]]),
-], ids=shown)  # fmt: skip
-def test_masks_that_are_none(masks):
-    with pytest.raises(ArgumentTypeError, match="booleans"):
-        RowSets(masks)
 
 
 def test_sets_of_another_length():
