@@ -1,7 +1,7 @@
 """dpfast: differential privacy that is really private and really fast on large arrays.
 
-Chunks in, a noise-free mergeable summary out, one release at the end, after the budget is spent.
-``dp.median(x, bounds=(0, 1e6), epsilon=1.0)`` is the whole of it for one column.
+Chunks of data become a noise-free mergeable summary, and one release follows after the budget is
+spent. ``dp.median(x, bounds=(0, 1e6), epsilon=1.0)`` is a complete call for one column.
 """
 
 from importlib import import_module

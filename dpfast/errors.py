@@ -202,11 +202,11 @@ def fail(name: str, rule: str, value: object, more: str = "") -> NoReturn:
     Parameters
     ----------
     name, rule : str
-        Of the argument, and what it must be.
+        The name of the argument, and its rule.
     value : object
-        What was given.
+        The value of the argument.
     more : str, optional
-        More words.
+        Further text.
 
     Returns
     -------
@@ -232,9 +232,9 @@ def fail_type(name: str, rule: str, value: object) -> NoReturn:
     Parameters
     ----------
     name, rule : str
-        Of the argument, and what it must be.
+        The name of the argument, and its rule.
     value : object
-        What was given.
+        The value of the argument.
 
     Returns
     -------
@@ -256,16 +256,16 @@ def fail_type(name: str, rule: str, value: object) -> NoReturn:
 
 
 def fail_kind(name: str, rule: str, data: object, why: str = "") -> NoReturn:
-    """Raise an error about data of the wrong type. It shows the type and no data.
+    """Raise an error about data of the wrong type. The message shows the type and no data.
 
     Parameters
     ----------
     name, rule : str
-        Of the argument, and what it must be.
+        The name of the argument, and its rule.
     data : object
-        What was given.
+        The value of the argument.
     why : str, optional
-        More words.
+        Further text.
 
     Returns
     -------

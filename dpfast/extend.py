@@ -4,10 +4,10 @@ A *source* is a column that can be read any number of times: an object with the 
 `Source` is data wherever an array is. A *mechanism* is an object with the attributes of
 `Mechanism`, for which `release` spends, and which it runs. `integer_noise` has exact noise for it,
 and `key_rule` decides which private keys it may show. A statistic that inherits `KnownSensitivity`
-has the verbs of `dpfast.sensitivity`. `checks` check arguments, and `relation_of` says which
-neighbors a call is for. `Files` are opened once, and many releases read them in `SharedPasses`; a
-`DatabaseTable` stays where it is. What is listed here is public, and stays as the page on stability
-says. The page on extending dpfast has whole examples.
+has the verbs of `dpfast.sensitivity`. `checks` check arguments, and `relation_of` returns the
+neighboring relation of a call. `Files` are opened once, and many releases read them in
+`SharedPasses`; a `DatabaseTable` stays where it is. The names listed here are public and stable, as
+described on the page on stability. The page on extending dpfast has whole examples.
 
 The proof is yours: `release` charges the `loss` that a mechanism states, and cannot check it.
 """
@@ -150,7 +150,7 @@ def release(
     ArgumentError, ArgumentTypeError
         If the data cannot be read, or the mechanism lacks a member; nothing has been spent.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If the budget has too little left; nothing has been spent.
 
     Notes
     -----

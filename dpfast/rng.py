@@ -1,7 +1,7 @@
 """Generators of random bits: a secure one for releases and a seeded one for tests.
 
 Every bit is ChaCha20 output (RFC 8439 block function, layout in ``csrc/rng/rng.h``). A generator
-gives each thread its own stream, so no lock is needed and kernels run without the GIL. Ask for a
+gives each thread its own stream, so no lock is needed and kernels run without the GIL. Request a
 stream at the start of an operation, and do not keep it::
 
     stream = generator.stream()
@@ -61,7 +61,7 @@ class Generator(ABC):
         Returns
         -------
         BitStream
-            For one operation of the calling thread.
+            It is for one operation of the calling thread.
 
         Examples
         --------
@@ -321,7 +321,7 @@ def branch(stream: BitStream) -> BitStream:
     Returns
     -------
     BitStream
-        For one thread at a time.
+        It must be used by one thread at a time.
     """
     key = stream.take(32)
     try:
@@ -349,7 +349,7 @@ def default_generator() -> SecureGenerator:
     Returns
     -------
     SecureGenerator
-        The same one at each call.
+        It returns the same object at each call.
 
     Examples
     --------
@@ -369,7 +369,7 @@ def check(rng: object) -> Generator:
     Returns
     -------
     Generator
-        The one that was given, or that of `default_generator`.
+        The given generator, or that of `default_generator`.
 
     Raises
     ------

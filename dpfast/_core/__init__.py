@@ -1,1 +1,1 @@
-"""Helpers for all rooms: argument checks, types, missing values, roots, error bars, progress."""
+"""Helpers for the whole package: argument checks, types, missing values, roots, error bars."""

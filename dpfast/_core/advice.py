@@ -1,6 +1,6 @@
 """Advice about public facts: warnings that point at the line of the caller.
 
-No advice is a function of rows: it is given before a spend, about arguments and types alone.
+Advice depends on arguments and types alone, never on rows, and is given before a spend.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def advise(text: str) -> None:
     Parameters
     ----------
     text : str
-        What is odd, why, and the mend, in under 30 words.
+        The problem, the reason and a remedy, in under 30 words.
     """
     if SILENT.get():
         return

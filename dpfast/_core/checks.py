@@ -69,7 +69,7 @@ def real(value: Any) -> float | None:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        Never: what is no number is None.
+        Never: for a value that is not a number, None is returned.
 
     Examples
     --------
@@ -127,8 +127,9 @@ def plain(value: Any, other: Callable[[Any], Any]) -> Any:
     ----------
     value : object
     other : callable
-        Returns what stands for what JSON has not, or raises: for NaN, infinity, named tuples,
-        integers of more than 3000 digits, mappings with keys that are no text, and objects.
+        Returns a replacement for a value that JSON cannot express, or raises: for NaN, infinity,
+        named tuples, integers of more than 3000 digits, mappings with keys that are not text, and
+        objects.
 
     Returns
     -------
@@ -159,7 +160,7 @@ def plain(value: Any, other: Callable[[Any], Any]) -> Any:
 
 
 def mapping(argument: str, value: Any) -> Mapping[Any, Any]:
-    """Return a mapping as a dict; a list of pairs, as statistics and jobs hold one, counts too."""
+    """Return a mapping, or a list of pairs as used in statistics and jobs, as a dict."""
     kinds = tuple, list
     are_pairs = isinstance(value, kinds) and value != []
     if are_pairs and all(isinstance(entry, kinds) and len(entry) == 2 for entry in value):
@@ -176,10 +177,10 @@ def number(name: str, value: Any, rule: str = "a finite real number") -> float:
     Parameters
     ----------
     name : str
-        Of the argument.
+        The name of the argument.
     value : object
     rule : str
-        What a bad value must be.
+        The rule that a bad value breaks.
 
     Returns
     -------
@@ -211,7 +212,7 @@ def positive(name: str, value: Any) -> float:
     Parameters
     ----------
     name : str
-        Of the argument.
+        The name of the argument.
     value : object
 
     Returns
@@ -249,7 +250,7 @@ def share(name: str, value: Any) -> float:
     Parameters
     ----------
     name : str
-        Of the argument.
+        The name of the argument.
     value : object
 
     Returns
@@ -284,7 +285,7 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int
     Parameters
     ----------
     name : str
-        Of the argument.
+        The name of the argument.
     value : object
     least : int, default 0
     most : int, optional
@@ -414,12 +415,12 @@ def rows_each(value: Any, name: str = "max_rows") -> int:
 
 
 def fraction(name: str, value: Any) -> Fraction:
-    """Return the number that the user wrote: 0.1 is one tenth, not the nearest binary fraction.
+    """Return the number as the user wrote it: 0.1 is one tenth, not the nearest binary fraction.
 
     Parameters
     ----------
     name : str
-        Of the argument.
+        The name of the argument.
     value : object
 
     Returns
@@ -448,7 +449,7 @@ def fraction(name: str, value: Any) -> Fraction:
 def ratio(value: Any) -> Fraction:
     """Return a finite number exactly: a float as the binary number that it is.
 
-    Its parts are integers of Python. Those of NumPy, which `Fraction` would keep, wrap around.
+    Its parts are integers of Python. Integers of NumPy, which `Fraction` would keep, wrap around.
 
     Parameters
     ----------
@@ -475,12 +476,12 @@ def ratio(value: Any) -> Fraction:
 
 
 def choice(name: str, value: Any, options: Collection[str]) -> str:
-    """Return a word, checked to be one of those allowed.
+    """Return a text, checked to be one of the allowed options.
 
     Parameters
     ----------
     name : str
-        Of the argument.
+        The name of the argument.
     value : object
     options : collection of str
 
@@ -510,7 +511,7 @@ def flag(name: str, value: Any) -> bool:
     Parameters
     ----------
     name : str
-        Of the argument.
+        The name of the argument.
     value : object
 
     Returns
@@ -661,7 +662,7 @@ def is_auto(bounds: Any) -> bool:
 
 
 def pairs_given(bounds: Any) -> int | None:
-    """Return for how many columns bounds are given; None if one pair serves all."""
+    """Return the number of columns that bounds are given for; None if one pair is for all."""
     if is_auto(bounds):
         return None
     column_pairs, several = pairs(bounds)
@@ -709,10 +710,10 @@ def array(name: str, value: Any, rule: str, kinds: str = "") -> NDArray[Any]:
     Parameters
     ----------
     name : str
-        Of the argument.
+        The name of the argument.
     value : object
     rule : str
-        What a bad value must be.
+        The rule that a bad value breaks.
     kinds : str, optional
         The kinds of dtypes that are allowed, such as ``"biuf"`` for real numbers.
 
@@ -740,7 +741,7 @@ def array(name: str, value: Any, rule: str, kinds: str = "") -> NDArray[Any]:
 
 
 def entries(name: str, count: int, rows: int | None, relation: str) -> None:
-    """Check that there is one entry for each row, where the number of rows is known and public.
+    """Check that there is one entry for each row, if the number of rows is known and public.
 
     Under add-remove the number of rows is private. Whether it equals `count` would be an answer, so
     only a pass over the data finds out.

@@ -1,4 +1,4 @@
-"""Error bars of answers that are not released yet, from public numbers only.
+"""Error bars of future answers, from public numbers only.
 
 An error bar is a half-width h. With probability at least `confidence`, the answer is within h of
 the statistic of the clamped rows. (How clamping changes a statistic cannot be known without the
@@ -77,7 +77,7 @@ class ErrorBar:
     note: str = ""
 
     def __str__(self) -> str:
-        """Return the error in words: "± 3", "within 33 rows in order", or why it is not known."""
+        """Return the error as text: "± 3", "within 33 rows in order", or why it is not known."""
         if isinstance(self.half_width, dict):
             sizes = self.half_width.items()
             return "; ".join(f"{name} {ErrorBar(0, h, self.ranks[name])}" for name, h in sizes)
@@ -104,8 +104,8 @@ def unknown(confidence: float, why: str) -> ErrorBar:
 def shortfall(candidates: int, rate: float, confidence: float, note: str = SCORES) -> ErrorBar:
     """Return the error bar of a drawn candidate's score, by McSherry and Talwar's bound.
 
-    Weights are ``exp(rate score)``. All candidates that are farther below the best than g together
-    weigh at most ``candidates exp(-rate g)`` times as much as that one.
+    Weights are ``exp(rate score)``. All candidates whose score is farther below the best than g
+    together have at most ``candidates exp(-rate g)`` times the weight of the best.
     """
     size = (math.log(candidates) - math.log1p(-confidence)) / rate
     return ErrorBar(confidence, size, note=note)
@@ -163,8 +163,9 @@ def sum_of_uniforms(sides: Sequence[Floats], t: Any) -> Floats:
 def laplace_and_uniform(scale: float, a: Floats, t: float) -> Floats:
     """Return the probability that a Laplace number plus `a` u exceeds t >= 0, u uniform in -1 .. 1.
 
-    Given a u = y, the sum exceeds t in size with the probability e^(-t / s) cosh(y / s) for
-    |y| < t, else 1 - e^(-|y| / s) sinh(t / s). Half of its mean over y is that of one side.
+    Given a u = y, the sum exceeds t in size with the probability e^(-t / s) cosh(y / s) for |y| <
+    t, else 1 - e^(-|y| / s) sinh(t / s). Half of the mean of this over y is the probability of one
+    side.
     """
     ends = np.exp(-abs(a - t) / scale) - np.exp(-(a + t) / scale)
     return np.asarray((np.maximum(0, a - t) + scale / 2 * ends) / (2 * a))
@@ -178,24 +179,26 @@ def symmetric_sum(
 ) -> float:
     """Bound the size of a weighted sum of symmetric numbers, but for a probability of `failure`.
 
-    Let S be the sum, and N a normal number of a 128th of its deviation, c 3.3 times that. Where S
-    exceeds t + c, so does S + N exceed t unless N exceeds c, so P(|S| > t + c) is at most
-    P(|S + N| > t) / P(|N| <= c). The law of S + N has the density whose characteristic function is
-    that of S, which is real, times that of N. So P(|S + N| <= t) is the integral of 2 sin(u t) /
-    (pi u) times that over u > 0 (Gil-Pelaez, Biometrika 1951), here by the rule of midpoints, which
-    is exact but for what is beyond 60 deviations, and for waves that N has put out.
+    Let S be the sum, and N a normal number of a 128th of its deviation, c 3.3 times that. If S
+    exceeds t + c, then S + N exceeds t unless N exceeds c, so P(|S| > t + c) is at most P(|S + N| >
+    t) / P(|N| <= c). The distribution of S + N has the density whose characteristic function is
+    that of S, which is real, times that of N. So P(|S + N| <= t) is the integral over u > 0 of 2
+    sin(u t) / (pi u) times this function (Gil-Pelaez, Biometrika 1951), computed here by the
+    midpoint rule, which is exact except for the part beyond 60 standard deviations, and for
+    frequencies that N suppresses.
 
     Parameters
     ----------
     parts : sequence of (callable, ndarray, ndarray)
-        The characteristic function of numbers of one law, their weights, and how often each of
-        these counts.
+        The characteristic function of numbers with the same distribution, their weights, and how
+        many times each weight counts.
     deviation : float
-        That of the sum, or more: no less than the largest weight, for sums on a lattice.
+        The standard deviation of the sum, or an upper bound: at least the largest weight, for sums
+        on a lattice.
     failure : float
         At least `RAREST`.
     most : float, optional
-        What the sum is known not to exceed with this probability.
+        A bound that the sum is known not to exceed with this probability.
 
     Returns
     -------
@@ -222,8 +225,9 @@ def symmetric_sum(
 def sum_of_two(first: Floats, second: Floats, shares: Floats, failure: float) -> float:
     """Bound the sum of the sizes of two independent errors, but for a probability of `failure`.
 
-    Each exceeds a width with at most the share behind it. So it is no larger, in law, than a number
-    that takes each width with the difference of the shares around it, and is infinite else.
+    Each exceeds a width with at most the share behind it. So it is stochastically no larger than a
+    number that takes each width with the difference of the shares around it, and is infinite
+    otherwise.
 
     Parameters
     ----------
@@ -252,7 +256,7 @@ def _upper(k: int, t: float) -> float:
 
 
 def solve(tail: Callable[[float], float], failure: float) -> float:
-    """Return where a falling tail function comes down to a failure probability, rounded up."""
+    """Return where a decreasing tail function equals a failure probability, rounded up."""
     low, high = 0.0, 1.0
     while tail(high) > failure:
         high *= 2

@@ -14,9 +14,9 @@ def extra(name: str, purpose: str) -> Any:
     Parameters
     ----------
     name : str
-        Of the module.
+        The name of the module.
     purpose : str
-        What needs it, for the message.
+        The feature that needs it, for the message.
 
     Returns
     -------

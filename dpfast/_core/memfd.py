@@ -1,7 +1,7 @@
-"""Anonymous memory that other processes may map and nobody can truncate.
+"""Anonymous memory that other processes may map and cannot truncate.
 
 Reading a mapped file that was truncated kills the process. A worker runs a function of the user,
-and whatever that function does to files, the parent must survive.
+and the parent must survive whatever that function does to files.
 """
 
 from __future__ import annotations

@@ -9,15 +9,15 @@ from . import checks
 
 
 def checked(nan: Any) -> str | float | None:
-    """Return a checked policy for NaN and null, or None, which leaves the choice to `of_rows`."""
+    """Return a checked policy for NaN and null, or None, for which `of_rows` chooses."""
     return None if nan is None else checks.nan_policy(nan, "add-remove")
 
 
 def of_rows(nan: Any, *, is_private: bool) -> str | float:
     """Return the policy for NaN and null of rows whose number is private or public.
 
-    By default missing rows are dropped, as SQL and data frames do it, where how many are left is
-    private anyhow. Where the number of rows is public they are an error.
+    By default missing rows are dropped, as in SQL and data frames, if the number of remaining rows
+    is private in any case. If the number of rows is public, missing rows are an error.
     """
     if nan is None:
         return "drop" if is_private else "raise"
@@ -27,8 +27,8 @@ def of_rows(nan: Any, *, is_private: bool) -> str | float:
 def replacement(nan: str | float, lo: float, hi: float) -> str | float:
     """Return the number that replaces a missing value under a policy, or "drop".
 
-    Under "raise" missing rows are dropped and counted. Whether there are any is an answer, so the
-    error comes when the pass is over.
+    Under "raise" missing rows are dropped and counted. Whether there are missing rows is an answer,
+    so the error comes after the pass.
     """
     if not isinstance(nan, str):
         return nan

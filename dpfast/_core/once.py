@@ -1,7 +1,7 @@
-"""A cache of what functions return for public values: checks, plans and mechanisms.
+"""A cache of function results for public values: checks, plans and mechanisms.
 
-Nothing that is kept here may hold rows or secrets: a function is given public values alone. All of
-its values together are bounded by the bytes that they take.
+Nothing in this cache may hold rows or secrets: functions are called with public values alone. All
+of its values together are bounded by the bytes that they take.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Kept:
         self.bytes, self.lock = 0, Lock()
 
     def add(self, entries: dict[Any, Any], key: Any, value: Any) -> None:
-        """Add an entry of a function, or forget the entries of all functions first to make room."""
+        """Add an entry of a function, after removing all entries if there is no room."""
         size = bytes_of((key, value), MOST_BYTES)
         if size >= MOST_BYTES:
             return
@@ -72,8 +72,8 @@ def remembered(make: Callable[Args, Value], *, plain: bool = False) -> Remembere
     Parameters
     ----------
     make : callable
-        A function of public values, which holds on to no others. It is called again where a value
-        has no hash or a name, or the result takes too many bytes.
+        A function of public values, which holds on to no others. The function is called again if a
+        value has no hash or has a name, or if the result takes too many bytes.
     plain : bool, default False
         Whether only results of plain values are remembered, by their types as well: 1 is not True.
 

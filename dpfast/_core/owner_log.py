@@ -1,8 +1,8 @@
-"""The owner's log: what an analyst may not read, in a file that `DPFAST_LOG` names.
+"""The owner's log: text that an analyst must not read, in a file that `DPFAST_LOG` names.
 
 It is NOT PRIVATE: it quotes errors of libraries, which may quote rows, and says how long each pass
-took. So it is one regular file that nobody but its owner can read, written by a logger that hands
-nothing on to others. If it cannot be written, nothing of what was to be written is shown.
+took. So it is one regular file that only its owner can read, written by a logger that passes
+nothing on to other loggers. If it cannot be written, nothing of the text is shown.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _log() -> logging.Logger | None:
 
 
 def _peak_memory() -> int | None:
-    """Return the peak memory of this process in bytes, None where the system does not say it."""
+    """Return the peak memory of this process in bytes, None if the system does not report it."""
     try:
         import resource
     except ImportError:  # Windows

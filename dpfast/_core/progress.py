@@ -1,6 +1,7 @@
-"""Reports of progress: a bar on stderr, or a function of the caller.
+"""Progress reports: a bar on stderr, or a function of the caller.
 
-NOT PRIVATE: how fast the work goes depends on the data, so show it only to those who may see them.
+NOT PRIVATE: the speed of the work depends on the data, so show it only to people who may see the
+data.
 """
 
 from __future__ import annotations
@@ -43,13 +44,14 @@ def reporter(
     Parameters
     ----------
     progress : None, bool or callable
-        None and False: nothing is shown, and there is no function. True: a bar of Rich on stderr.
-        A callable: ``progress(done, total)``, called from any thread but never twice at a time, at
-        most about twenty times a second, and once at the end. `tick` raises what it raises.
+        None and False: nothing is shown, and there is no function. True: a bar of Rich on stderr. A
+        callable: ``progress(done, total)``, called from any thread but never twice at a time, at
+        most about twenty times a second, and once at the end. `tick` raises any exception that it
+        raises.
     total : int or None
         The number of blocks, if it is known.
     unit : str
-        What the blocks are called.
+        The name of the units of work.
 
     Yields
     ------

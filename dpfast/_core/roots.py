@@ -15,7 +15,8 @@ def root_up(square: Fraction) -> Fraction:
 def root_down(square: Fraction) -> Fraction:
     """Return a number of at most the square root, too small by less than a part in ``2**60``.
 
-    No float64 lies between the two, so rounding either down to float64 gives the same.
+    No float64 lies between the two numbers, so rounding either down to float64 gives the same
+    result.
     """
     root, shift = _truncated(square, 64)
     return Fraction(root, 1 << shift)
@@ -24,7 +25,7 @@ def root_down(square: Fraction) -> Fraction:
 def _truncated(square: Fraction, bits: int) -> tuple[int, int]:
     """Return r and k: r / 2**k is the root rounded down, and r has about `bits` bits or more.
 
-    Scales of noise are such roots, so another number of bits would change what is released.
+    Scales of noise are such roots, so another number of bits would change released answers.
     """
     size = square.numerator.bit_length() - square.denominator.bit_length()
     shift = max(0, bits - size // 2)

@@ -1,8 +1,8 @@
 """How many threads a call may use, and work that is spread among them.
 
-No answer depends on it: integers add up in any order, and noise is cut by place and not by thread.
-The pool is that of `concurrent.futures`. No library serves for the number: `loky.cpu_count` knows
-containers too, but every import would need it, for ten lines.
+No answer depends on it: integers can be added in any order, and noise streams belong to positions
+and not to threads. The pool is that of `concurrent.futures`. No library serves for the number:
+`loky.cpu_count` also handles containers, but would be a dependency for ten lines.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def threads(n: Any = ...) -> int | AbstractContextManager[Any]:
     Returns
     -------
     int
-        How many threads a call may use, if `n` is left out.
+        The number of threads that a call may use, if `n` is left out.
     context manager
         Otherwise. The number applies to all threads of the process from the call on; a ``with``
         block restores the former number at its end.
@@ -126,7 +126,7 @@ def _is_worker() -> bool:
 
 
 def cores() -> int:
-    """Return how many cores this process was given."""
+    """Return the number of cores that this process may use."""
     try:
         usable = len(os.sched_getaffinity(0))
     except AttributeError:  # not Linux
@@ -135,7 +135,7 @@ def cores() -> int:
 
 
 def _quota() -> int | None:
-    """Return how many cores the container may keep busy, rounded up; None if there is no limit."""
+    """Return how many cores the container may keep busy, rounded up; None without a limit."""
     for names in QUOTAS:
         try:
             words = " ".join(Path(name).read_text("ascii") for name in names).split()

@@ -1,6 +1,7 @@
 """Adapters: dpfast behind the interfaces of other tools, and other tools' mechanisms in dpfast.
 
-Each module here is one tool's names over the releases of dpfast: parameters in, answers out, and no
-arithmetic. None draws noise or spends outside `release`. A tool is imported when its adapter is,
-and one that is not installed is named with the line that installs it.
+Each module here has the names of one other tool for releases of dpfast: it converts parameters and
+answers, and does no arithmetic. No adapter draws noise or spends outside `release`. An adapter
+imports its tool when the adapter is imported; if the tool is not installed, the error shows the
+command that installs it.
 """

@@ -4,7 +4,7 @@
     budget.spend(from_dp_event(event), neighbors="add-remove", what="trained elsewhere")
     total(event, delta=1e-6)                      # the least epsilon that an accountant finds
 
-An event of theirs says what a mechanism does; a loss of ours says what it costs. An event stands
+An event of dp-accounting describes a mechanism; a loss of dpfast is what it costs. An event stands
 for a loss if its pair of distributions dominates every mechanism of that loss:
 
 * Pure(e) is ``DiscreteLaplaceDpEvent(e, 1)``. For a shift by 1 the loss of that noise has two
@@ -58,24 +58,24 @@ OURS = "a loss, a dpfast.mechanism or a dpfast.Budget"
 
 
 def to_dp_event(what: Any) -> Any:
-    """Return the event of dp-accounting that stands for a loss, a mechanism or a budget.
+    """Return the event of dp-accounting that represents a loss, a mechanism or a budget.
 
     Privacy
     -------
-    Nothing is spent and no row is read. The event dominates what it stands for, and every number in
-    it is rounded towards more loss (Kairouz, Oh and Viswanath, ICML 2015, for pure losses).
+    Nothing is spent and no row is read. The event dominates the loss, and every number in it is
+    rounded towards more loss (Kairouz, Oh and Viswanath, ICML 2015, for pure losses).
 
     Parameters
     ----------
     what : Loss, dpfast.mechanism or Budget
-        Of a budget, the entries of its history, each as the ledger counts it: under the relation
-        and for the unit of the budget. Releases about disjoint parts are taken as if each was about
-        all rows, which is more than the ledger charges.
+        For a budget: the entries of its history, each with the loss that the ledger counts, under
+        the relation and for the unit of the budget. Releases about disjoint parts are taken as if
+        each was about all rows, which is more than the ledger charges.
 
     Returns
     -------
     dp_accounting.DpEvent
-        For an accountant under ``ADD_OR_REMOVE_ONE``, whatever the relation of the loss is.
+        For an accountant under ``ADD_OR_REMOVE_ONE``, for any relation of the loss.
 
     Raises
     ------
@@ -120,8 +120,8 @@ def from_dp_event(event: Any, *, neighbors: Neighbors = "add-remove") -> Loss:
         Gaussian, Laplace or discrete Laplace noise, randomized response, zCDP without xi, and
         compositions of these.
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        As in dp-accounting the norms that noise is measured by are those of the values, so a
-        replaced one moves twice as far. Randomized response is for "replace" only.
+        As in dp-accounting the sensitivities of noise are norms of the values, so the sensitivity
+        for a replaced row is twice as large. Randomized response is for "replace" only.
 
     Returns
     -------
@@ -157,10 +157,10 @@ def total(
 
     Privacy
     -------
-    Nothing is spent. Three bounds hold, and the least of them is returned: dp-accounting's by
-    privacy-loss distributions (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, PoPETs 2022) and by
-    Renyi divergences (Mironov, CSF 2017), each with the margin of `privacy.LossDistribution` for
-    what float64 rounds, and that of `from_dp_event` and its conversion.
+    Nothing is spent. The least of three bounds is returned: dp-accounting's by privacy-loss
+    distributions (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, PoPETs 2022) and by Renyi
+    divergences (Mironov, CSF 2017), each with the margin of `privacy.LossDistribution` for rounding
+    in float64, and that of `from_dp_event` and its conversion.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def total(
     delta : float, Fraction or Decimal
         Above 1e-12, less than 1, and chosen without the rows.
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        Of an event. What is ours has a relation already.
+        The neighboring relation of an event. Objects of dpfast have a relation already.
     interval : float, default 1e-4
         The grid of a privacy-loss distribution. Smaller is tighter and slower.
 
@@ -265,7 +265,7 @@ def _named(event: Any) -> str:
 
 
 def _times(loss: Loss, times: int) -> Loss:
-    """Return the loss of `times` mechanisms of one loss, in a form that has a bound in rho."""
+    """Return the loss of `times` mechanisms of one loss, in a type that has a bound in rho."""
     if times == 1:
         return loss
     if isinstance(loss, ZCDP):
@@ -302,7 +302,7 @@ def _loss(event: Any, neighbors: Neighbors) -> Loss:
 def _of_response(uniform: Fraction, categories: int) -> Draws:
     """Return the loss of randomized response that draws uniformly with probability `uniform`.
 
-    Otherwise the true answer is kept: its odds to another are 1 + k (1 - p) / p.
+    Otherwise the true answer is kept: its odds against another answer are 1 + k (1 - p) / p.
     """
     if not 0 < uniform < 1:
         checks.fail("noise_parameter", "greater than 0 and less than 1", float(uniform))

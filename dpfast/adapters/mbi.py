@@ -6,15 +6,15 @@
     clique = exponential_mechanism(errors, epsilon=0.1, budget=budget)
 
 AIM and MST select a marginal by the exponential mechanism, measure it with noise, and fit a model
-to what was measured, which costs nothing. The first two are releases here, and are paid for. A
-program that draws by itself takes `dpfast.rng.generator` in the place of NumPy's generators
-(``mechanism.prng``, or the `rng` of dpsynth): its samples are exact on a grid, and what they cost
-is the program's to say.
+to the measurements, which costs nothing. The first two are releases here, and are paid for. A
+program that draws its own noise takes `dpfast.rng.generator` in place of NumPy's generators
+(``mechanism.prng``, or the `rng` of dpsynth): its samples are exact on a grid, and the program
+states the loss.
 
 A row is in one cell of a marginal, so counts differ by 1 in one cell where a row is added or
-removed, and by 1 in two where one is replaced. What is no whole number is rounded down, and what is
-no count becomes 0 or 2**53: neither takes counts farther apart, and nothing is refused for its
-values.
+removed, and by 1 in two where one is replaced. A value that is not a whole number is rounded down,
+and a value that is not a count becomes 0 or 2**53: neither increases the difference of two counts,
+and no value is refused.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ class Marginals:
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
         """Add integer noise to each count.
 
-        Gaussian noise that is rounded to integers costs what Gaussian noise costs, since a count
-        plus rounded noise is a rounded sum. Where it is wide it is drawn in the place of discrete
-        Gaussian noise, which takes twice the time.
+        Gaussian noise that is rounded to integers has the loss of Gaussian noise, because a count
+        plus rounded noise is a rounded sum. If it is wide it replaces discrete Gaussian noise,
+        which takes twice the time.
         """
         noise = self.noise
         assert noise.shift == 0
@@ -162,22 +162,21 @@ def measure(
 
     Privacy
     -------
-    Neighbors differ in a row: 1 in one cell under add-remove, 1 in two cells under replace. The
-    loss is what is asked for, by integer noise (Ghosh, Roughgarden and Sundararajan, STOC 2009;
+    Neighbors differ in a row: by 1 in one cell under add-remove, by 1 in two cells under replace.
+    The requested loss holds, by integer noise (Ghosh, Roughgarden and Sundararajan, STOC 2009;
     Canonne, Kamath and Steinke, NeurIPS 2020).
 
     Parameters
     ----------
     counts : array_like of numbers
-        How many rows there are in each cell, in any shape; each row counts for 1 at most, in one
-        cell.
+        The number of rows in each cell, in any shape; each row counts at most once, in one cell.
     loss : Pure, Approx or ZCDP
     neighbors : {"add-remove", "replace"}, optional
         By default that of the budget, else "add-remove".
     budget : Budget, optional
         Pays before noise is drawn.
     rng : Generator, optional
-        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------
@@ -222,9 +221,9 @@ def measure_all(
     Parameters
     ----------
     marginals : sequence of array_like
-        One at least.
+        At least one.
     loss : Pure, Approx or ZCDP
-        Of all of them.
+        The loss of all of them.
     neighbors, budget, rng
         As for `measure`.
 
@@ -310,15 +309,15 @@ def exponential_mechanism(
     epsilon : float, Fraction or Decimal
     sensitivity : float, default 1.0
     base_measure : mapping of candidates to weights, or array_like of log-weights, optional
-        Public, of the form of the qualities.
+        Public log-weights, in the shape of the qualities.
     monotonic : bool, default False
-        Whether all qualities move in the same direction, as `dpfast.selection.exponential` has it.
+        Whether all qualities move in the same direction, as in `dpfast.selection.exponential`.
     neighbors : {"add-remove", "replace"}, optional
         The relation that the sensitivity is for.
     budget : Budget, optional
         Pays before anything is drawn.
     rng : Generator, optional
-        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------

@@ -2,13 +2,15 @@
 
 In dpfast noise is calibrated to a loss. Other programs choose the noise, and compute the loss.
 
-* Laplace noise of scale b on a vector that moves by d in L1 is (d / b)-DP (Dwork, McSherry, Nissim
+* Laplace noise of scale b on a vector with an L1 sensitivity of d is (d / b)-DP (Dwork, McSherry,
+Nissim
   and Smith, TCC 2006), and so is discrete Laplace noise on integers.
-* Gaussian noise of scale s on a vector that moves by d in L2 is (d**2 / (2 s**2))-zCDP (Bun and
+* Gaussian noise of scale s on a vector with an L2 sensitivity of d is (d**2 / (2 s**2))-zCDP (Bun
+and
   Steinke, TCC 2016), and so is discrete Gaussian noise (Canonne, Kamath and Steinke, NeurIPS 2020).
 
-Numbers are clamped to what a sampler takes, which brings none of them farther apart. A float need
-not lie on the grid: number and noise are added before anything is rounded, so rounding is
+Numbers are clamped to the range of the sampler, which does not increase their distance. A float
+need not lie on the grid: number and noise are added before anything is rounded, so rounding is
 post-processing and owes nothing.
 """
 
@@ -48,7 +50,7 @@ class ScaledNoise:
     ----------
     distribution : {"laplace", "gaussian"}
     scale : Fraction or float
-        Of Laplace noise, or the standard deviation of Gaussian noise.
+        The scale of Laplace noise, or the standard deviation of Gaussian noise.
     whole : bool
         Whether numbers and noise are integers.
     """
@@ -87,7 +89,7 @@ class ScaledNoise:
         return np.maximum(np.minimum(wide, wide.dtype.type(_MOST)).astype(np.int64), -_MOST)
 
     def finish(self, summary: Any, generator: Generator) -> Any:
-        """Return the numbers with noise, floats or integers as `whole` says."""
+        """Return the numbers with noise, as floats, or as integers if `whole`."""
         is_laplace = self.distribution == "laplace"
         if self.whole:
             draw = dp.noise.discrete_laplace if is_laplace else dp.noise.discrete_gaussian

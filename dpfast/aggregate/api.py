@@ -277,7 +277,7 @@ def sample_and_aggregate(
     ArgumentError, ArgumentTypeError, MissingExtraError
         For a bad argument; nothing has been spent.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If the budget has too little left; nothing has been spent.
     DataError, SourceError
         For a table with cells that are no numbers, or a file that cannot be read to its end. That
         is known when it is read; the spent budget is not refunded.

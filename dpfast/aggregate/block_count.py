@@ -207,7 +207,7 @@ class Trade:
 
 
 def _least(error: Callable[[int], float], low: int, high: int) -> int:
-    """Return the integer from `low` to `high` that nearly minimizes a function with one valley."""
+    """Return the integer from `low` to `high` that nearly minimizes a function with one minimum."""
     while high - low > 16:
         steps = sorted({round(k) for k in np.geomspace(low, high, 33).tolist()})
         errors = [error(k) for k in steps]

@@ -1,8 +1,8 @@
-"""Releases of files, read from tables of words: a statistic, columns, rows and arguments.
+"""Releases of files, read from dicts of options: a statistic, columns, rows and arguments.
 
-A job file is made of such tables (`job.job_file` lists their keys), and the options of a command
-make one, so that jobs and commands are read alike. Every error of a table is found here, except
-a wrong value of an argument, which the argument's function refuses.
+A job file consists of such dicts (`job.job_file` lists their keys), and the options of a command
+make one, so jobs and commands are read by the same code. Every error of a table is found here,
+except a wrong value of an argument, which the argument's function refuses.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ OF_GROUPS: dict[str, Callable[..., Any]] = {name: getattr(stat, name) for name i
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One release as its table describes it; the release's key is a digest of `written`."""
+    """One release as described by its dict; the release's key is a digest of `written`."""
 
     name: str
     statistic: str
@@ -194,7 +194,8 @@ def as_called(prefix: str, table: Mapping[str, Any], defaults: Mapping[str, Any]
 
     A statistic of two columns gets `column` and `other` as its `columns`. A statistic that compares
     two groups (`of` by one column, with two `keys`) gets the column of keys as the last of its
-    `columns`; arguments that its function does not take go to the statistic in the groups.
+    `columns`; arguments that the comparison does not take are passed to the statistic that is
+    computed in each group.
     """
     words = dict(table)
     line = STATISTICS.get(str(words.get("statistic")))
@@ -272,9 +273,9 @@ def _takes(function: Callable[..., Any] | None) -> Mapping[str, inspect.Paramete
 
 
 def _fitting(function: Callable[..., Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """Return the defaults that suit a function: where it declares words, only a declared word does.
+    """Return the defaults that suit a function; if it declares options, only these suit it.
 
-    A default of ``nan = "lower"`` is none for a count, whose `nan` is "keep", "drop" or "only".
+    A default of ``nan = "lower"`` is ignored for a count, whose `nan` is "keep", "drop" or "only".
     """
     return {key: value for key, value in defaults.items() if _fits(function, key, value)}
 
@@ -282,7 +283,7 @@ def _fitting(function: Callable[..., Any], defaults: dict[str, Any]) -> dict[str
 def _group_defaults(table: Mapping[str, Any], defaults: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the defaults of a statistic of groups, without `column` and `nan` if it counts rows.
 
-    A count of groups has a column only where its own table names one.
+    A count of groups has a column only if its own entry names one.
     """
     column = _takes(BY_GROUP.get(str(table.get("statistic")))).get("column")
     if "column" in table or (column is not None and column.default is column.empty):
@@ -404,7 +405,7 @@ def _estimator(where: str, value: Any) -> Any:
 
 
 def _called(where: str, key: str, table: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
-    """Call the function that a table names under `key`, with its other words as arguments."""
+    """Call the function that a table names under `key`, with its other entries as arguments."""
     arguments = dict(table)
     name = checks.choice(f"{where}.{key}", arguments.pop(key, None), kinds)
     _check_arguments(f"{where}.", name, inspect.signature(kinds[name]).parameters, arguments)

@@ -36,7 +36,7 @@ class KeyTexts:
     ----------
     rows : tuple of tuple of str
     file : Path, optional
-        Where they stand.
+        The place where the keys are written, for messages.
     """
 
     rows: tuple[tuple[str, ...], ...]
@@ -66,7 +66,7 @@ def _typed(texts: Sequence[str], name: str, files: Files) -> list[Any]:
 def read_keys(file: Path, by: Sequence[str]) -> KeyTexts:
     """Read public group keys from a file: one a line, or the columns `by` of a .csv with a header.
 
-    Blanks around a line do not count. What is in quotes is as it is.
+    Blanks around a line do not count. Text in quotes is kept exactly.
 
     Raises
     ------

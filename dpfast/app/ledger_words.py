@@ -2,7 +2,7 @@
 
 A report, the record of a deployment by https://github.com/opendp/deployments-registry-data, and a
 sheet with the headings of NIST SP 800-226 are texts of `dpfast/data`, filled from the ledger alone.
-What no ledger knows is said there to be open.
+Facts that a ledger does not have are marked as open.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The object holds the public name of a function and the public arguments of a call, and nothing else.
 Its loss and its expected error are those that the call itself states (`budget.release.prepare`) for
-data of no rows: so a loss has one source, and an object cannot promise what the call does not keep.
+data of no rows: so a loss has one source, and a mechanism cannot promise more than the call.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class mechanism(Preparing[Any]):
             The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
             a budget refuses it.
         **rows
-            What comes with the rows: `where`, `weights`, `ids`.
+            The arguments that hold rows: `where`, `weights`, `ids`.
 
         Returns
         -------
@@ -322,7 +322,7 @@ def _dtype(value: Any) -> str:
 
 
 def _kept(name: str, value: Any, depth: int = 8) -> Any:
-    """Return a public value as an immutable one: lists as tuples, decimals as fractions."""
+    """Return a public value as an immutable object: lists as tuples, decimals as fractions."""
     if isinstance(value, Mapping):
         value = list(value.items())
     if isinstance(value, np.ndarray):

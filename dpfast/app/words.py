@@ -1,6 +1,6 @@
-"""Parsers of the words of commands and jobs: numbers, lists, conditions; and answers in JSON.
+"""Parsers for values of commands and jobs: numbers, lists, conditions; and answers in JSON.
 
-An item is a number if it looks like one, and else a text; what stands in quotes is a text as it is.
+An item is a number if it can be read as one, and otherwise a text; text in quotes is kept exactly.
 No library serves: Python's `ast` reads neither `carrier = UA` nor `day >= 2024-01-31`.
 """
 
@@ -35,7 +35,7 @@ _ITEM = re.compile(rf"""\s*({_QUOTED}|[^\s,"'][^,]*?)\s*(?:,|$)""")
 def items(text: str, name: str) -> list[str]:
     """Return the items of a list such as "UA, 'A, B'", with their quotes.
 
-    Commas stand between items, and blanks around them do not count. What is in quotes is as it is.
+    Commas separate items, and blanks around items are ignored. Text in quotes is kept exactly.
     """
     matches = list(_ITEM.finditer(text))
     if "".join(match.group() for match in matches) != text or not text or text[-1] == ",":

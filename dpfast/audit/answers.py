@@ -51,8 +51,8 @@ def heard() -> Iterator[list[Any]]:
 class Answers:
     """The answers of a mechanism as rows of numbers: the kind of an answer, then its numbers.
 
-    An error is an answer too, by its type: whether a mechanism fails must be as private as what it
-    returns. Printed text and warnings are a part of the kind: of the first answer of a call, since
+    An error is an answer too, by its type: whether a mechanism fails must be as private as its
+    answers. Printed text and warnings are a part of the kind: of the first answer of a call, since
     answers are counted as independent.
     """
 
@@ -154,7 +154,7 @@ def _cut(size: int) -> list[int]:
 
 
 def _text(said: list[Any]) -> str:
-    """Return a short text of what a call printed and warned of, a part of its answer's kind."""
+    """Return a short text of what a call printed and warned of, for the kind of its answer."""
     printed, warned = said
     text = f", with the output {printed[:40]!r}" if printed else ""
     return text + (f", with the warning {warned[0][:60]!r}" if warned else "")
@@ -203,7 +203,7 @@ def _flat(value: Any) -> tuple[str, list[float]]:
 
 @dataclass(frozen=True)
 class Statistic:
-    """A function from answers to one number each, by which events are defined, with its name."""
+    """A named function that maps each answer to a number, which defines events."""
 
     words: str
     of: Callable[[Matrix], Matrix]
@@ -277,7 +277,7 @@ def _most(values: Matrix) -> Matrix:
 
 
 def _usual(values: Matrix) -> Matrix:
-    """Return numbers clipped so that their squares are finite, with 0 in the place of NaN."""
+    """Return numbers clipped so that their squares are finite, with 0 in place of NaN."""
     return np.clip(np.nan_to_num(values, nan=0.0), -1e150, 1e150)
 
 

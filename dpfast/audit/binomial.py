@@ -50,8 +50,8 @@ def epsilon_between(likely: Any, rare: Any, delta: float) -> Any:
 def rho_between(likely: Any, rare: Any) -> Any:
     """Return the least rho that allows an event of probabilities `likely` and `rare`, or 0.
 
-    No event has a larger Renyi divergence than the whole law, for which order times rho is the
-    limit (Bun and Steinke, TCC 2016).
+    No event has a larger Renyi divergence than the whole distribution, for which order times rho is
+    the limit (Bun and Steinke, TCC 2016).
     """
     p, q = np.broadcast_arrays(np.asarray(likely, np.float64), np.asarray(rare, np.float64))
     return np.where(p > q, renyi_rho(np.array([p, 1 - p]), np.array([q, 1 - q])), 0.0)
@@ -101,7 +101,7 @@ class Claim:
     def least(self, size: int, alpha: float) -> float | None:
         """Return the least share that refutes the claim, of an event never seen on the neighbor.
 
-        None if not even an event of all answers would refute the claim.
+        None if even an event of all answers would not refute the claim.
         """
         if not self.is_refuted(size, 0, size, alpha):
             return None

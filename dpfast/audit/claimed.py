@@ -191,7 +191,7 @@ def measure_pairs(
 
 
 def planted(mechanism: Mechanism, pairs: Sequence[Pair], loss: Loss) -> Mechanism:
-    """Return a mechanism with a planted fault: it tells its dataset too, by randomized response."""
+    """Return a mechanism with a planted fault: it reveals its dataset by randomized response."""
     claim = Claim.of(loss)
     epsilon = math.sqrt(2 * claim.amount) if claim.by_rho else claim.amount
     lie = 1 / (1 + math.exp(min(2 * epsilon + 1, 700.0)))

@@ -1,6 +1,6 @@
 """Events that distinguish two distributions of answers: tails, atoms, high likelihood ratios.
 
-Events are built on one half of the answers at hand and ranked on the other half. They are then
+Events are built from one half of the available answers and ranked on the other half. They are then
 counted in new answers.
 """
 

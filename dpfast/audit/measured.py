@@ -422,7 +422,7 @@ def rounds_of(setting: Setting, x: Any, x2: Any, loss: Loss) -> tuple[Audit, lis
 def _count(
     setting: Setting, data: Any, size: int, events: list[Event], kept: list[Matrix], i: int
 ) -> NDArray[np.int64]:
-    """Count events in new answers on one dataset; keep some answers to choose later events from."""
+    """Count events in new answers on one dataset; keep some answers to choose later events."""
     counts, fresh = np.zeros(len(events), np.int64), list[Matrix]()
     for rows in setting.answers.chunks(data, size):
         counts += [event.count(rows) for event in events]

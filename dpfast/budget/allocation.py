@@ -1,8 +1,8 @@
 """An allocation of a budget: paid once, then used up by many answers that pay nothing more.
 
-`release` returns no number here but the right to ask: what a mechanism has read of the data, if
-anything, and the generator of its answers. The caller sees to it that all answers together cost no
-more than the allocation.
+`release` returns no number here but the right to ask: the data that a mechanism has read, if any,
+and the generator of its answers. The caller sees to it that all answers together cost no more than
+the allocation.
 """
 
 from __future__ import annotations

@@ -1003,10 +1003,10 @@ class Budget(Payer):
         return wanted, loss
 
     def _fitting(self, state: State, spend: Spend, counted: Amounts, share: Share | None) -> str:
-        """Say which smaller loss would fit, in 4 digits, if a spend exceeds what is left.
+        """Describe which smaller loss would fit, in 4 digits, if a spend exceeds what remains.
 
-        The loss is in the terms of the call, whatever the ledger counts for it: the epsilon or rho
-        of the call is made smaller until the counted loss is left, and so is the delta.
+        The loss is in the terms of the call, however the ledger counts it: the epsilon or rho of
+        the call is reduced until the counted loss fits, and so is the delta.
         """
         left, words, loss = self._left(state), list[str](), cast(Any, spend.loss)
         main = "rho" if isinstance(self._limit, ZCDP) else "epsilon"
@@ -1117,12 +1117,12 @@ def _four(amount: Fraction) -> Fraction:
 
 @lru_cache(maxsize=1024)
 def in_epsilon(loss: ZCDP, delta: Fraction) -> Approx:
-    """Return the price of a rho loss, with a given `delta`, in a budget of epsilon and delta.
+    """Return the loss of a rho, with a `delta`, as it counts in a budget of epsilon and delta.
 
-    Each rho-zCDP release is (epsilon', delta)-DP for any delta (`ZCDP.to_approx`, rounded up).
-    The one taken here is a part of the limit, so no answer decides about it, and basic composition
-    of losses that are chosen in sequence holds as for any (epsilon, delta). It is valid, and not
-    tight: a budget of rho, converted once, has room for more.
+    Each rho-zCDP release is (epsilon', delta)-DP for any delta (`ZCDP.to_approx`, rounded up). The
+    delta used here is a part of the limit, so it does not depend on answers, and basic composition
+    of losses that are chosen in sequence holds as for any (epsilon, delta). It is valid but not
+    tight: a budget of rho that is converted once has room for more.
     """
     return loss.to_approx(delta)
 

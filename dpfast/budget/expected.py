@@ -100,9 +100,10 @@ def expected_error(
 def advise_bar(mechanism: Mechanism[Any], bar: ErrorBar, rows: int) -> None:
     """Warn that an answer will be noise, for a public number of rows (of each group).
 
-    An answer is noise if its error bar is as long as what is known without data: a count's as the
-    rows, or their largest weights, another's as half of the range of the answers, and a quantile's
-    as half of the rows, in ranks. Of several columns one is enough, and the longest is said.
+    An answer is noise if its error bar is as long as the range that is known without data: for a
+    count the number of rows, or their largest weights; for other answers half of their range; for a
+    quantile half of the rows, in ranks. For several columns one noisy answer is enough, and the
+    longest bar is named.
     """
     part: Any = mechanism
     while (inner := part.parameters.get("inner")) and "statistic" not in part.parameters:

@@ -1,4 +1,4 @@
-"""`Mechanism`: the interface of what `release` charges and runs."""
+"""`Mechanism`: the interface of the mechanisms that `release` charges and runs."""
 
 from __future__ import annotations
 

@@ -1,20 +1,20 @@
-"""Releases about disjoint parts of the rows: together they cost what the dearest part costs.
+"""Releases about disjoint parts of the rows: together they cost as much as the most expensive part.
 
 `Budget.parallel` reads a column once, gives each row the number of the public value that it equals
-(or none), and hands out a `Part` for each value. A release about a part is run by the part: it
-passes the rows of its number as `where`, and pays as that part. So no two parts share a row,
-whatever the caller does.
+(or none), and returns a `Part` for each value. A release about a part is run by the part: it passes
+the rows of its number as `where`, and pays as that part. So no two parts share a row, whatever the
+caller does.
 
-*Proof.* Take two neighbors x and x' of the relation of the ledger. They differ in one row that came
-or went (add-remove), or that is r in x and r' in x' (replace), at the same place. The part of a row
-is a function of that row alone, since the values are public. A release with `where` looks at the
-rows that it keeps and, under replace, at the public number of all rows. So the releases of every
-part that is neither that of r nor that of r' have the same distribution on x and x', and lose
-nothing between them. A release of the part of r (or r') is, with its `where`, a release about all
-rows, and between x and x' it loses at most what it counts in the ledger. All such releases compose
-to the sum of what they count: at most the sum S_a of one part a under add-remove, and at most
-S_a + S_b for two parts a, b under replace. A block therefore counts as the largest sum (add-remove)
-or the sum of the two largest (replace), in each amount by itself, which bounds every pair. It is
+*Proof.* Take two neighbors x and x' of the relation of the ledger. They differ in one row that is
+added or removed (add-remove), or that is r in x and r' in x' (replace), at the same position. The
+part of a row is a function of that row alone, since the values are public. A release with `where`
+reads the rows that it keeps and, under replace, the public number of all rows. So the releases of
+every part other than those of r and r' have the same distribution on x and x', and have no loss
+between them. A release of the part of r (or r') is, with its `where`, a release about all rows, and
+its loss between x and x' is at most what it counts in the ledger. All such releases compose to the
+sum of what they count: at most the sum S_a of one part a under add-remove, and at most S_a + S_b
+for two parts a, b under replace. A block therefore counts as the largest sum (add-remove) or the
+sum of the two largest (replace), in each amount by itself, which bounds every pair. It is
 `dpfast.privacy.parallel` with the loss of a row that stays known. (McSherry, SIGMOD 2009.)
 
 *Answers may decide what is asked next.* For a fixed pair x, x' the releases that lose something are
@@ -145,8 +145,8 @@ class Block:
 class Part:
     """The rows of one group, and the loss spent for them.
 
-    Made by `Budget.parallel`. ``part(dp.median, ages, bounds=(0, 120), epsilon=1)`` is that release
-    about the rows of the part.
+    Created by `Budget.parallel`. ``part(dp.median, ages, bounds=(0, 120), epsilon=1)`` is that
+    release about the rows of the part.
     """
 
     def __init__(self, block: Block, number: int) -> None:
@@ -186,13 +186,13 @@ class Part:
         Returns
         -------
         object
-            What the release returns.
+            The answer of the release.
 
         Raises
         ------
         BudgetError
-            If the loss that the release would add to the block is more than what remains, the
-            budget is about people, the block has ended, or this process is a fork.
+            If the release would add more to the block than remains, the privacy unit of the budget
+            is a person, the block has ended, or this process is a fork.
         """
         arguments = self._arguments(function, kwargs)
         return function(*args, **arguments, budget=self._block.budget._as(self))
@@ -206,12 +206,12 @@ class Part:
         ----------
         function : callable
         *args, **kwargs
-            As of the call itself.
+            The errors of the call itself.
 
         Returns
         -------
         dict
-            Exact fractions by name: what the block counts more with this release than without it.
+            Exact fractions by name: the increase of the block's total by this release.
         """
         arguments = self._arguments(function, kwargs)
         share = Share(self._block.sums, self._number)
@@ -269,7 +269,7 @@ class Parts(Mapping[Any, Part]):
 def _coded(column: Any, groups: Any) -> tuple[list[Any], NDArray[np.int32]]:
     """Return the public values, and for each row the index of its value, or -1.
 
-    A missing value, or one that is not listed, is never an error: its row belongs to no part.
+    A missing or unlisted value is never an error: its row belongs to no part.
     """
     listed, data = (column_form(groups, "groups", GROUPS), column_form(column, "column", KEYS_RULE))
     zone = zone_kind(listed, "groups")

@@ -1,8 +1,8 @@
 """The record of a release: all that is public about it, in the types of JSON.
 
-The ledger, the command line, jobs and notebooks show this one dict. It is made of public arguments,
-types and noise, before a row is read, so it is the same for all rows: what was answered is no part
-of it. `docs/schema/release.json` is its schema, and `SCHEMA` the version of that.
+The ledger, the command line, jobs and notebooks show this one dict. It consists of public
+arguments, types and noise, before a row is read, so it is the same for all rows: the answer is not
+part of it. `docs/schema/release.json` is its schema, and `SCHEMA` the version of that.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def data_version(version: str) -> Iterator[None]:
     ----------
     version : str
         A public text, such as the date of an extract. The version must not come from rows. The
-        empty text leaves the version as it is.
+        empty text does not change the version.
 
     Returns
     -------
@@ -116,7 +116,7 @@ class Question(Protocol):
         """The public parameters, by name."""
 
     def with_ends(self, confidence: float) -> Mechanism[Any] | None:
-        """Return the mechanism that also releases two ends; None if the bar is in units of data."""
+        """Return the mechanism that also releases two ends; None if the bar is in data units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +127,11 @@ class Record(Mapping[str, Any]):
     ----------
     mechanism : Mechanism
     source : dict
-        As `source_of` returns it.
+        The source, as returned by `source_of`.
     loss : Loss
-        What is charged, or would be.
+        The loss that is charged, or would be.
     question : Question, optional
-        Has the parameters of what was asked; by default the mechanism does.
+        The object with the parameters of the question; by default the mechanism.
     """
 
     mechanism: Mechanism[Any]

@@ -1,16 +1,16 @@
 """`release`: check, spend, reduce, finish. Nothing else spends a budget or draws noise.
 
-A public function that releases is made by `releases` of one that *prepares*: it checks arguments
+`releases` makes a public function out of a function that *prepares* a release: it checks arguments
 and returns a `Prepared`, which has the mechanism, and so the loss and the error bar. To run it is
-the call. To look at it (`prepare`) is the quote, and leaves budget, rows and randomness alone.
+the call. `prepare` returns it without a run, and leaves budget, rows and randomness alone.
 
 A `Mechanism` has a `loss`, its neighboring relation, a name for the ledger, a `reduce(source)` that
 makes a noise-free summary, and a `finish(summary, generator)` that turns the summary into the
 answer. Its constructor has checked every argument, so any error in `reduce` or `finish` depends on
-the data and comes after the spend: what is raised there about an argument becomes a `DataError`.
-Only two kinds come before it: the intake refuses data of a type that cannot be read, and a
-selection, whose scores are arguments, refuses what are none. `reduce` and `finish` may call
-functions of the user. If such a function forks, the child is refused.
+the data and comes after the spend: an error about an argument becomes a `DataError` there. Only two
+kinds of errors come before the spend: data of a type that cannot be read, and scores of a
+selection, which are arguments, that are not scores. `reduce` and `finish` may call functions of the
+user. If such a function forks, the child is refused.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _sensible: Loss | None = None
 class Payer(ABC):
     """Base of `Budget`: the methods that a release needs of a budget.
 
-    As a context manager it pays for each release of the block that is passed no budget.
+    As a context manager it pays for each release of the block that is called without a budget.
     """
 
     @property
@@ -94,7 +94,7 @@ class Payer(ABC):
         """The number of the entry of the last spend of this thread or task, if there is one."""
 
     def _loss_of(self, loss: Loss) -> Loss:
-        """Return the loss to spend, of all losses that a mechanism is proved to have."""
+        """Return the loss to spend, from all losses that are proved for a mechanism."""
         return loss
 
     def __enter__(self) -> Self:
@@ -112,7 +112,7 @@ class Payer(ABC):
 
 
 class WithBar(ABC):
-    """A function that formats an answer for the user, and its error bar, too."""
+    """A function that formats an answer and its error bar for the user."""
 
     @abstractmethod
     def __call__(self, answer: Any) -> Any:
@@ -140,7 +140,7 @@ def payer_of(budget: Any) -> Any:
 
 
 def advise_loss(loss: Loss) -> None:
-    """Warn of a loss so large that little privacy is left."""
+    """Warn of a loss so large that hardly any privacy remains."""
     global _sensible
     name = loss.amounts[0]
     size: Fraction = getattr(loss, name)
@@ -292,7 +292,7 @@ class Prepared(Generic[Value]):
         Raises
         ------
         BudgetError
-            When the budget has too little left; nothing has been spent.
+            If the budget has too little left; nothing has been spent.
         DataError
             If a function of the caller, which is given rows, raises an error about an argument.
 
@@ -554,11 +554,11 @@ def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
 
 
 def relation_of_proof(neighbors: Any, budget: Any) -> Neighbors:
-    """Return the relation for which a user states a loss; "replace" must be said.
+    """Return the relation for which a user states a loss; "replace" must be stated.
 
-    What was proved of a row that is added or removed (that counts are monotone, or a sensitivity as
-    `dpfast.sensitivity` returns it by default) may be wrong of one that is replaced, and would be
-    charged at half of its loss there.
+    A property that was proved for an added or removed row (that counts are monotone, or a
+    sensitivity as `dpfast.sensitivity` returns it by default) may be wrong for a replaced row, and
+    half of the loss would be charged.
     """
     relation = relation_of(neighbors, budget)
     if neighbors is None and relation == "replace":
@@ -578,7 +578,7 @@ def _advise_payer() -> None:
 
 
 def _expect_private(generator: _rng.Generator | None) -> None:
-    """Refuse to spend for noise of a generator with a known seed."""
+    """Refuse to spend for a release whose generator has a known seed."""
     if generator is not None and not generator.private:
         raise BudgetError(f"a budget pays for private noise only, got rng={generator!r}")
 
@@ -589,7 +589,7 @@ def _check(budget: Any) -> None:
 
 
 def _refuse_copy(mechanism: Mechanism[Any]) -> NoReturn:
-    """Refuse a fork in a function of the user: it would release twice for one spend."""
+    """Refuse a fork inside a function of the user: it would release twice for one spend."""
     raise BudgetError(
         f"{mechanism.name}: this process is a fork, and its parent has paid for the release "
         "and has the answer"

@@ -219,7 +219,7 @@ def answer_of(value: Any) -> Any:
 def bar_text(value: float, half_width: float) -> str:
     """Return a number with its error bar as text, with no more digits than the bar allows.
 
-    The bar is rounded up, to one digit if that adds no more than a tenth, and else to two.
+    The bar is rounded up, to one digit if that adds at most a tenth, and otherwise to two.
     """
     if not 0 < half_width < 1e15:  # beyond it no float64 has all digits
         return f"{value:.6g} ± {half_width:g}"

@@ -1,8 +1,8 @@
 """Releases of a program, as a test of the program sees them: see `dpfast.audit.replay`.
 
-A release whose data are rows is given neighbors if of the rows, each with its entry of all that has
-as many (masks, weights, ids), no more differ than may. A release of numbers that the caller has
-made says itself by how much two of them differ: it is one of `OfNumbers`.
+A release whose data are rows gets neighboring data if at most the allowed number of rows differ,
+each compared with its entries in arguments of the same length (masks, weights, ids). A release of
+numbers that the caller computed states by how much two of them differ: it is one of `OfNumbers`.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ class WatchedRelease:
     ----------
     mechanism : Mechanism
     source : object
-        What it reads.
+        The data that it reads.
     answer : object
     name : str
     is_session : bool
-        Whether its answers are yet to come.
+        Whether it has not answered yet.
     """
 
     mechanism: Any
@@ -171,7 +171,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Rows:
-    """The values of each row that a release reads: the row, and entries beside it."""
+    """The values of each row that a release reads: the row, and its mask, weight and id."""
 
     rows: list[Any]
     #: The ids of rows, where the release is of people.
@@ -180,7 +180,7 @@ class Rows:
     entries: dict[str, tuple[Any, list[Any]]]
 
     def counted(self, paths: list[str]) -> dict[Any, Counter[Any]]:
-        """Count equal rows, with their entries, for each id; under the one key 0 without ids."""
+        """Count equal rows, with their entries, for each id; without ids under the single key 0."""
         rows = zip(self.rows, *(self.entries[path][1] for path in paths), strict=True)
         counts: dict[Any, Counter[Any]] = {}
         for person, row in zip(self.ids or [0] * len(self.rows), rows, strict=True):
@@ -206,8 +206,8 @@ class Rows:
 def _entries(mechanism: Any, source: Any, n: int, data: Any) -> dict[str, tuple[Any, list[Any]]]:
     """Return each array or column, in a mechanism or a view, that has an entry for each row.
 
-    So an argument with an entry for each row is compared whatever its name is. A public array that
-    happens to be as long is the same at each place of both runs, and moves nothing.
+    So an argument with an entry for each row is compared, whatever its name is. A public array of
+    the same length is equal in both runs, and makes no difference.
     """
     entries: dict[str, tuple[Any, list[Any]]] = {}
     seen: dict[int, Any] = {id(data): data}
@@ -246,7 +246,7 @@ def _parts(value: Any) -> dict[Any, Any]:
 def _of_table(mechanism: Any, batches: Batches, is_whole: bool) -> tuple[Any, Any]:
     """Return the columns that a release by group reads, row by row, and the id of each row.
 
-    Of a table that is a view all columns are read, and the view has the ids.
+    For a table that is a view all columns are read, and the view has the ids.
     """
     if is_whole:
         names = [*batches.names, *([WHERE] if batches.has(WHERE) else [])]

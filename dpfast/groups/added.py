@@ -1,8 +1,8 @@
 """Sums by group that a database adds up, without moving its rows.
 
-Each statistic says which integers a row adds. The database adds them up by key, bounds units, and
-tells the keys with their sums, which are then what sums of rows in memory are. Keys are words here
-as anywhere: what the database calls two keys may be one, and not the other way round.
+Each statistic defines the integers that a row adds. The database sums them by key, bounds units,
+and returns the keys with their sums, which are then used like sums of rows in memory. Keys are
+converted to words as everywhere: two keys of the database may be one key here, but not the reverse.
 """
 
 from __future__ import annotations

@@ -253,11 +253,10 @@ class GroupBy(Methods):
     Every method takes the arguments of the plain function of its name, and a loss for all groups
     together: `epsilon` alone, `epsilon` with `delta`, or `rho`. Private keys take `delta`, and half
     of the loss of a method. The answer is a dict of arrays: the keys, the statistic under the name
-    of the method, and half the width of its error bar (of 95 percent) where public or noisy numbers
-    tell it.
-    Of a column of dates, times or durations bounds and answers are of its kind; a sum is one of
-    durations, and a standard deviation is a duration.
-    Bounding leaves out rows of people who have more than is allowed: no error bar knows of that.
+    of the method, and the half-width of its error bar (of 95 percent) if it follows from public or
+    noisy numbers. For a column of dates, times or durations, bounds and answers have its type; a
+    sum is one of durations, and a standard deviation is a duration. Bounding leaves out rows of
+    people with more than the allowed number: error bars do not include this bias.
 
     Examples
     --------
@@ -295,7 +294,7 @@ class GroupBy(Methods):
     >>> list(groups.top_k(2, epsilon=1.0))
     ['carrier']
 
-    With `ids` the loss is one of people, here of planes:
+    With `ids` the privacy unit is a person, in this example a plane:
 
     >>> planes = dp.group_by(flights, "carrier", keys=["AA", "DL", "UA"], ids="plane", max_groups=1)
     >>> planes.count_distinct(epsilon=1.0)["count_distinct"].round(-2).tolist()
@@ -330,14 +329,14 @@ class GroupBy(Methods):
         Parameters
         ----------
         statistics : mapping of str to Statistic
-            By the names of their columns in the answer: `dpfast.Mean` and the like, of a column, or
-            what `dpfast.stat` makes.
+            Statistics by the names of their columns in the answer: classes such as `dpfast.Mean`,
+            with a column, or results of the functions in `dpfast.stat`.
         epsilon, delta, rho : float, Fraction or Decimal, optional
             The loss of all of it.
         weights : mapping of str to number, optional
-            The shares of the loss, by the same names; "keys" is that of private keys. 1 if left
-            out. What a statistic has no use for (delta, where noise without it is smaller) is not
-            spent.
+            The weights of the statistics in the loss, by the same names; "keys" is that of private
+            keys. 1 if left out. A part that a statistic does not use (delta, if noise without it is
+            smaller) is not spent.
         where : array_like of bool, shape (n,), optional
             The rows to use, each a function of that row alone.
         budget : Budget, optional
@@ -391,8 +390,8 @@ class GroupBy(Methods):
     ) -> Prepared[Answer]:
         """Release the most frequent keys, roughly the most frequent first.
 
-        Each key is a draw of the exponential mechanism among the counts of the keys that are left,
-        as in `dpfast.selection.top_k`. The number of groups that a person is in does not matter for
+        Each key is a draw of the exponential mechanism among the counts of the remaining keys, as
+        in `dpfast.selection.top_k`. The number of groups that a person is in does not matter for
         the loss.
 
         Parameters
@@ -425,11 +424,11 @@ class GroupBy(Methods):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Prepared[Answer]:
-        """Release the keys that enough rows or people have, and no statistic of them.
+        """Release the keys that enough rows or people have, without a statistic.
 
         Privacy
         -------
-        As `dpfast.select_keys`, which is this for one column.
+        As `dpfast.select_keys`, which is the same for one column.
 
         Parameters
         ----------

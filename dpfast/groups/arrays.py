@@ -1,8 +1,9 @@
 """Answers and error bars of all groups at once: the arithmetic of a column over float64 arrays.
 
-A linear statistic says its answer and its error bar once, in the arithmetic of a column
-(`measurement.linear.Column`). There a number is one fraction; here it is an array of float64, a
-number for each group. What the arrays hold has noise already, so all of it is post-processing.
+A linear statistic computes its answer and its error bar with the arithmetic of a column
+(`measurement.linear.Column`). For a single answer a number is a fraction; here it is an array of
+float64, with a number for each group. The arrays hold noisy numbers, so all computations are
+post-processing.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Floats: TypeAlias = NDArray[np.float64]
 class Arrays(Column):
     """A column whose arithmetic is on float64 arrays, with one number for each group.
 
-    Error bars have a cell more where rows are rounded to cells.
+    Error bars are one cell longer if rows are rounded to cells.
     """
 
     is_rounded: bool = True
@@ -88,8 +89,8 @@ class EachWithin(Sizes):
 
     Each of the k sums of a group has noise that exceeds its half-width with a k-th of the failure
     probability, so the argument `share` is not used. The union bound holds for any distributions.
-    Where there are `answers`, the error bars are those of the answers, by noisy numbers of rows;
-    `single` is the half-width of one sum by itself.
+    If there are `answers`, the error bars are for these answers, computed from noisy numbers of
+    rows; `single` is the half-width of one sum alone.
     """
 
     plan: Plan

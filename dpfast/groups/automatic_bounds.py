@@ -1,16 +1,16 @@
 """``bounds="auto"`` by group: one draw of bounds for all groups, then the statistic of each.
 
-*What is released.* A quarter of the loss of a statistic pays for the bounds of its column. They are
-drawn from all rows that count, in whatever group: the rows with public keys or, where keys are
-private, with any key; of people, the rows that bounding keeps. The remaining loss pays for the
+*What is released.* A quarter of the loss of a statistic pays for the bounds of its column. The
+bounds are drawn from all rows that count, in any group: the rows with public keys or, if keys are
+private, with any key; for people, the rows that bounding keeps. The remaining loss pays for the
 statistic of each group within these bounds, as if they had been passed.
 
-*Neighbors* are those of the groups: tables that differ in a row, or in all rows of one person, that
-are added or removed (add-remove), or replaced.
+*Neighbors* are those of the groups: tables that differ in a row, or in all rows of one person,
+which are added or removed (add-remove), or replaced.
 
 *Loss.* Both releases read the same table, so their losses add up, although the second depends on
 the answer of the first (adaptive composition, `measurement.automatic_bounds`). With ids, each
-release chooses the rows that it keeps with a secret key of its own. `step` has the loss of the
+release chooses the rows that it keeps with a separate secret key. `step` has the loss of the
 statistic. For the bounds let a step touch L0 groups, and k rows in each, on either side. The draw
 ignores groups. So it is a release about a column in which L0 k rows are added or removed (replace:
 L0 k removed and L0 k added), and the number of rows is private. By group privacy each row gets its
@@ -127,7 +127,7 @@ class GroupBounds(OfColumn):
     ----------
     columns : tuple of str
     mechanism : DrawnBounds
-        Of a row that is added or removed.
+        The relation of the rows: added or removed.
     units : Units, optional
         How a column of times is read.
     """
@@ -177,9 +177,9 @@ class WithBounds(OfColumn):
     ----------
     bounds : GroupBounds or UnitTails
     loss : Loss
-        Of the bounds and the statistic together.
+        The loss of the bounds and the statistic together.
     parts : tuple of Loss
-        Of the bounds, and of the statistic.
+        The loss of the bounds, and that of the statistic.
     like : Sums or Quantiles
         The mechanism within other bounds, which reads the same columns.
     make : callable

@@ -2,8 +2,8 @@
 
 With weights it is one vector of sums of weights. The k rows of a step in one group may be in any
 bins; a person may have fractions of rows in all bins, as in `statistics.histogram`. In every norm
-they change the vector of all bins by no more than they would change one sum. For the vectors that
-k rows can add are convex combinations of corners, each with all rows in one bin and with one
+they change the vector of all bins by no more than they would change one sum. Reason: the vectors
+that k rows can add are convex combinations of corners, each with all rows in one bin and with one
 weight, and a norm is largest at a corner. For staircase noise they are k moves of one sum by a
 weight each or, with fractions of rows, one move of each sum by k weights.
 """
@@ -69,7 +69,7 @@ class GroupHistogram(Counted):
     Parameters
     ----------
     statistic : Histogram
-        Of numbers, in one column.
+        The numbers of one column.
     sparse : bool, default False
         Whether keys are private.
     """

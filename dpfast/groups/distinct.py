@@ -1,13 +1,14 @@
 """The number of distinct values of a column or a table, with noise.
 
-A row that is added or removed changes the number by at most 1. So does a replaced row: removing the
-old value lowers the number by at most 1, and adding the new one raises it by at most 1. A person of
-whom at most L values count changes it by at most L. So does a person who is replaced by another: at
-most L values are removed and at most L are added, and these changes have opposite signs.
+A row that is added or removed changes the number by at most 1. The same holds for a replaced row:
+removing the old value lowers the number by at most 1, and adding the new one raises it by at most
+1. A person of whom at most L values count changes it by at most L. It also holds for a person who
+is replaced by another: at most L values are removed and at most L are added, and these changes have
+opposite signs.
 
-Which values of a person count is a uniform choice by a fresh secret key, which depends on nobody
-else (`tables.bounding`). So there is a coupling in which the values that are kept of all others
-stay the same.
+The values of a person that count are a uniform choice by a fresh secret key, which does not depend
+on other people (`tables.bounding`). So there is a coupling in which the kept values of all other
+people stay the same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The public arguments of a release by group: keys, ids, and the names and types of columns.
 
-A mechanism is made of public values here, and of columns without rows: so no row has a say in it,
-and it is made once for equal ones.
+A mechanism is created from public values, and from columns without rows: so it does not depend on
+rows, and is created once for equal values.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ class Grouping:
     keys : PublicKeys or PrivateKeys
     persons : Persons or None
     columns : Batches
-        Of no rows, where they are in memory.
+        The columns without rows, if the data are in memory.
     is_kept : bool
-        Whether one object serves all calls that are alike.
+        Whether equal calls share one object.
     """
 
     keys: PublicKeys | PrivateKeys
@@ -263,7 +263,7 @@ class Grouping:
     def _of_column(
         self, statistic: Any, typed: MemoryColumn, step: Step, offered: Offer
     ) -> ByGroup:
-        """Return the mechanism of a statistic of one column, of which `typed` has the type."""
+        """Return the mechanism of a statistic of one column, whose type is given by `typed`."""
         times, units, column = times_of(typed), None, statistic.column or ""
         if isinstance(statistic, Histogram):
             for axis in statistic.axes:

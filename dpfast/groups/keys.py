@@ -6,9 +6,10 @@ and a row whose keys are not among them belongs to no group. *Private* keys get 
 met, and are put in the order of their words before anything random is drawn, so the order of rows
 is forgotten.
 
-Code -1 is no group: a null key, one that is not listed, a row that is left out. With `other_key`
-a row without a public key, be it another one or null, has one more group, the last: so each row
-still has one group or none, by what it holds alone, and what a step touches is what it was.
+Code -1 means no group: for a null key, an unlisted key, or a row that is left out. With `other_key`
+a row without a public key, with another key or null, is in one more group, the last one: so each
+row still has one group or none, by its values alone, and the number of groups that a step changes
+stays the same.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ KEYS = "keys"
 
 
 class Chain:
-    """Codes of keys of one or several columns: a column has codes, and so have pairs of codes."""
+    """Codes of keys of one or several columns: columns have codes, and pairs of codes, too."""
 
     def __init__(self, columns: int, key: Key) -> None:
         self.columns = [Codes(key) for _ in range(columns)]
@@ -156,9 +157,9 @@ class PublicKeys:
         self._chains(Key(bytes(32)))  # as columns have them, two keys may be the same
 
     def _look_for(self, name: str, columns: Batches, zone: str | None) -> None:
-        """Convert public keys to the form of a column's values, or refuse keys no row could have.
+        """Convert public keys to the type of a column, or refuse keys that no row could have.
 
-        The cells of a file of text are text, so integer keys are looked for as text. In a column of
+        The cells of a text file are text, so integer keys are searched as text. In a column of
         text, keys of bytes are text, too.
         """
         keys, typed = self._arrays[name], columns.typed(name, "by", True)
@@ -273,7 +274,7 @@ class PublicCoder:
 
 
 class CoderOfOthers(PublicCoder):
-    """The coder of rows by public keys where rows without a public key form the last group."""
+    """The coder of rows by public keys for which rows without a public key form the last group."""
 
     def codes(self, batch: Batch) -> Int32s:
         codes = super().codes(batch)
@@ -288,9 +289,9 @@ class PrivateKeys:
     ----------
     by : sequence of str
     columns : Batches
-        The columns of rows; one whose type cannot hold keys is refused.
+        The columns of rows; a column whose type cannot hold keys is refused.
     named : bool, default True
-        Whether the keys themselves are kept, or only their words.
+        Whether the keys themselves are stored, or only their words.
     """
 
     def __init__(self, by: Sequence[str], columns: Batches, named: bool = True) -> None:
@@ -323,9 +324,9 @@ class PrivateCoder:
         Columns of no keys, by their names.
     key : Key
     named : bool
-        Whether keys are kept, for `columns`.
+        Whether keys are stored, for `columns`.
     text : set of str
-        Columns of text, whose keys are as `text_key` returns them when they are given as objects.
+        Columns of text, whose keys are converted by `text_key` if they are given as objects.
     """
 
     def __init__(

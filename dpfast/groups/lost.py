@@ -1,10 +1,10 @@
-"""Numbers of rows lost to bounding, up to a public limit, by which error bars cover the bias.
+"""Numbers of rows lost to bounding, up to a public limit, which let error bars include the bias.
 
 Bounding keeps min(c, m) of the c rows of a person in a group. Let L be a public limit: no person
 has more rows in a group than this. Then bounding leaves out min(c, L) - min(c, m) of them, which is
 between 0 and L - m. So the number of lost rows by group is a sum over people of numbers within
-these bounds (`summaries.units`), and gets noise for them. Without a limit nothing can be released:
-one person may have lost any number.
+these bounds (`summaries.units`), and gets noise for them. Without a limit nothing can be released,
+because one person may have lost any number of rows.
 
 *Error bars.* Let S be the statistic of all rows, T that of the rows that count, T + z the answer,
 and U the true number of lost rows. A lost row changes a count, also the count of a bin, by 1, and a
@@ -43,8 +43,8 @@ OF_NOISE, OF_LOST = 0.75 * (1 - CONFIDENCE), 0.25 * (1 - CONFIDENCE)
 class Lost(Counted):
     """Numbers of rows lost to bounding, by group: those of people with more than `most` rows.
 
-    Privacy: neighbors are tables that differ in all rows of a person. Each of the numbers is a sum
-    of integers from 0 to `limit` - `most` of people, so integer noise for what one person changes
+    Privacy: neighbors are tables that differ in all rows of a person. Each number is a sum over
+    people of integers from 0 to `limit` - `most`, so integer noise for the change by one person
     satisfies the loss (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke,
     NeurIPS 2020).
 

@@ -1,27 +1,28 @@
 """`marginals`: all k-way marginals of a table for one loss, by noise on their residuals.
 
-Attribute i has d_i categories, x_A are the exact counts of the cells of the attributes A, N the
-number of these cells, and H = prod_A (I - J / d_i) takes the mean along each axis away (J is all
-ones). The residual H x_A is what A says that no part of A does, so it is orthogonal to all others:
+Attribute i has d_i categories, x_A are the exact counts of the cells of the attributes A, N is the
+number of these cells, and H = prod_A (I - J / d_i) subtracts the mean along each axis (J is all
+ones). The residual H x_A is the part of A's table that does not follow from tables of fewer
+attributes, so it is orthogonal to all others:
 
     x_B, along the axes of B, = sum over A in B of H x_A, spread evenly over the axes of B not in A.
 
 ResidualPlanner (Xiao, He, Zhang and Kifer, NeurIPS 2023) draws noise for each residual by itself.
 
-*Loss.* A row that is added or removed moves x_A by a unit vector e, so H x_A by H e, of squared
-length prod (d_i - 1) / d_i. N H x_A are integers, which move by N H e, of squared length m = prod
-d_i (d_i - 1). Released are y = N H x_A + z, with z independent integers: discrete Gaussian of
-parameter s, which cost m / (2 s^2) in rho (Canonne, Kamath and Steinke, NeurIPS 2020), as the
-continuous noise of the residual does; or Gaussian numbers that are rounded, so that y is a rounded
-sum (Balle and Wang, ICML 2018; what counts is the sum of all m / s^2). The answer is made of H y,
-of y alone: that H z has lost the part of z that no residual has is post-processing. So discrete
-noise costs exactly what continuous noise does, for N H e is a vector of integers. (x_A + z would
-not do: its part that H takes away moves by more.)
+*Loss.* A row that is added or removed changes x_A by a unit vector e, so H x_A by H e, of squared
+length prod (d_i - 1) / d_i. N H x_A are integers, which change by N H e, of squared length m = prod
+d_i (d_i - 1). The released numbers are y = N H x_A + z, with independent integers z: discrete
+Gaussian of parameter s, with a loss of m / (2 s^2) in rho (Canonne, Kamath and Steinke, NeurIPS
+2020), as for continuous noise on the residual; or rounded Gaussian numbers, so that y is a rounded
+sum (Balle and Wang, ICML 2018; the sum of all m / s^2 determines the loss). The answer is made of H
+y, of y alone: that H z has lost the part of z that no residual has is post-processing. So discrete
+noise has exactly the loss of continuous noise, because N H e is a vector of integers. (x_A + z
+would not do: the part that H subtracts changes by more.)
 
-A row that is replaced moves H x_A by H e - H e', of squared length 2 (prod (d_i - 1) / d_i - c)
-with c the product over A of (d_i - 1) / d_i where e and e' agree along i, and else of -1 / d_i. It
-is largest where they differ along the axis with the least d alone: 2 m d / (d - 1), no less than m,
-the move of a row that enters or leaves. The total, A = {}, moves by at most 1.
+A replaced row changes H x_A by H e - H e', of squared length 2 (prod (d_i - 1) / d_i - c) with c
+the product over A of (d_i - 1) / d_i if e and e' agree along i, and otherwise of -1 / d_i. It is
+largest if they differ along the axis with the least d alone: 2 m d / (d - 1), which is at least m,
+the value for a row that enters or leaves. The total, A = {}, moves by at most 1.
 
 Exact counts are cut at a public number, at which nothing overflows. It keeps the move of a row one
 of a single cell, by 1 or 0.
@@ -105,7 +106,7 @@ class Residuals(NamedTuple):
     subsets : tuple of tuple of int
         The attributes of each residual.
     noise : IntegerNoise
-        That of a cell, times the number of cells.
+        The standard deviation of a cell's noise, times the number of cells.
     """
 
     shape: tuple[int, ...]
@@ -186,7 +187,7 @@ def planned(
     Returns
     -------
     tuple of Residuals
-        The residuals, whose noise costs the loss, all together.
+        The residuals, whose noise has the loss, all together.
     """
     above: defaultdict[Indices, float] = defaultdict(float)
     for marginal, weight in weights.items():
@@ -219,7 +220,7 @@ def half_width(parts: Sequence[Residuals], failure: float) -> float:
     Parameters
     ----------
     parts : sequence of Residuals
-        Those of all parts of the marginal, the marginal itself last.
+        The half-widths of all parts of the marginal, the marginal itself last.
     failure : float
     """
     cells, variance, slack, rounding, growth = parts[-1].cells, 0.0, 0.0, 0.0, 0.0
@@ -243,10 +244,10 @@ def half_width(parts: Sequence[Residuals], failure: float) -> float:
 
 
 class MarginalTables(Mapping[Names, Answer], Noted):
-    """The answer of `dpfast.marginals`: a table of counts for each marginal, all of one release.
+    """The answer of `dpfast.marginals`: a table of counts for each marginal, all from one release.
 
-    A marginal is found by its names in any order, and so is each one that is part of it, for
-    nothing; they agree, so that a table summed over an attribute is the table without it.
+    A marginal is found by its names in any order, and so is each marginal of a subset, at no cost;
+    they are consistent: a table summed over an attribute is the table without it.
 
     Attributes
     ----------
@@ -312,7 +313,7 @@ class MarginalTables(Mapping[Names, Answer], Noted):
         Parameters
         ----------
         *names : str
-            Those of a marginal, or of a part of one; without any it is the number of rows.
+            The names of a marginal, or of a part of one; without names it is the number of rows.
 
         Returns
         -------
@@ -495,7 +496,7 @@ class MarginalCounts(Mechanism[MarginalTables]):
         return MarginalTables(self.statistic.axes, self.statistic.requested, self.residuals, noisy)
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the longest error bar that a cell of any marginal has."""
+        """Return the longest error bar of a cell of any marginal."""
         owner = {attributes: alike for alike in self.residuals for attributes in alike.subsets}
         parts = ([owner[part] for part in subsets_of(names)] for names in self.statistic.weights)
         kinds = {tuple(map(id, residuals)): residuals for residuals in parts}

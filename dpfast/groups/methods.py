@@ -1,7 +1,7 @@
 """The methods of `GroupBy` that release one statistic, made of the table of statistics.
 
 A method takes the arguments of its statistic in `stat`, and those of `GroupBy.agg`, whose answer it
-returns. `methods.pyi` says so to type checkers: `tools/stubs.py` writes it.
+returns. `methods.pyi` declares them for type checkers: `tools/stubs.py` writes it.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Integers(NamedTuple):
     missing : integer, optional
         Any for a row that misses a number, and none for others, if that is to be an error.
     near : sequence of Near
-        Which rows of each group are looked at, in the order of the only feature; else all.
+        Which rows of each group are read, in the order of the only feature; otherwise all.
     """
 
     features: list[Feature]
@@ -121,5 +121,5 @@ class OfColumn:
         return None if self.column is None else read(columns[self.column], self.units)
 
     def integers(self, rows: SqlRows) -> Integers:
-        """Return the integers that a row of a database adds, or refuse what no database adds up."""
+        """Return the integers that a row of a database adds, or refuse the statistic."""
         checks.fail("bounds", "given in a database (.to_pyarrow() takes rows out)", "auto")

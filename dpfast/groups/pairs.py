@@ -3,21 +3,21 @@
 Features are functions of a clamped row alone, in float64, and then cells. All sums of a group get
 the same noise, for the sensitivity of the vector of them.
 
-*Ratios.* x and y, each in parts of the largest size by its bounds: two sums of numbers between -1
-and 1, whose L1 norms, and squared L2 norms, add up.
+*Ratios.* x and y, each divided by the largest size that its bounds allow: two sums of numbers
+between -1 and 1, whose L1 norms, and squared L2 norms, add up.
 
 *Covariances.* With x and y in [0, 1] the features are x y, x (1 - y), (1 - x) y, (1 - x) (1 - y),
-which add up to 1, and x (1 - x) and y (1 - y), of at most a quarter each. None is negative, and
-together they are at most 3/2; rounding to cells adds half a cell to each. Let P be their means and
-n that of the first four's sums. Then
+which add up to 1, and x (1 - x) and y (1 - y), of at most a quarter each. No feature is negative,
+and together they are at most 3/2; rounding to cells adds half a cell to each. Let P be their means
+and n that of the first four's sums. Then
 
     cov(x, y) = P0 P3 - P1 P2,  var(x) = m (1 - m) - P4 with m = P0 + P1,  var(y) alike.
 
-*Error bars of ratios.* With noises e and f and the noisy denominator D a ratio r is off by
-(e - r f) / D. If densities are logarithmically concave, as those of staircases are not, that is no
-larger in law than (1 + |r|) e / D (Proschan, Ann. Math. Statist. 1965; see `sums` for noise that
-both have in common). So h may have all of the failure probability: with y what r is off, which is
-at most (1 + |r| + y) h / D of the noisy r, y is at most (1 + |r|) h / (D - h).
+*Error bars of ratios.* With noises e and f and the noisy denominator D, the error of a ratio r is
+(e - r f) / D. If densities are log-concave, which those of staircases are not, this is
+stochastically no larger than (1 + |r|) e / D (Proschan, Ann. Math. Statist. 1965; see `sums` for
+noise that both have in common). So h may have all of the failure probability: with y what r is off,
+which is at most (1 + |r| + y) h / D of the noisy r, y is at most (1 + |r|) h / (D - h).
 
 *Error bars of covariances.* Let no noise e exceed h in rows, R be the noisy number of rows, E = e0
 + e1 + e2 + e3, and d_i = (e_i - P_i E) / R the error of P_i. That of the covariance C is P0 d3 +

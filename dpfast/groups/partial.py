@@ -1,11 +1,11 @@
 """Summaries by group of the partitions of an engine, and how summaries are merged.
 
-A partition is summarized where it is, as a table by itself. Public keys have one place each in
+A partition is summarized where it is, as a table by itself. Each public key has a fixed index in
 every summary. Private keys travel with the sums of theirs, and get common codes when two summaries
-meet. Where rows belong to people, the engine first brings all rows of a person together; which of
-them count is then decided in the partition, by a fresh key of its own, as for a table in memory.
+meet. If rows belong to people, the engine first brings all rows of a person together; the partition
+then chooses which of them count, by a fresh key, as for a table in memory.
 
-No key of hashes and no generator travels: a worker makes its own. Summaries are values.
+No hash key and no generator is sent: a worker makes its key. Summaries are values.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Whole(NamedTuple):
 
 @dataclass(frozen=True)
 class AsWhole:
-    """A function that makes some columns of a partition one table."""
+    """A function that makes one table of some columns of a partition."""
 
     names: Sequence[str]
 
@@ -157,7 +157,7 @@ def as_rows(part: Partial) -> Batch:
 
 
 def _moved(room: Any, new_codes: NDArray[np.int32], groups: int) -> Any:
-    """Return a copy of a statistic's sums (its room) in which groups have new codes."""
+    """Return a copy of a statistic's sums (its accumulator) in which groups have new codes."""
     if isinstance(room, (Sparse, Tails)):
         return room.moved(new_codes)
     if isinstance(room, Packed):

@@ -1,14 +1,15 @@
 """The sums of a linear statistic that are released by group, and their noise.
 
-*Joint noise.* For a large epsilon staircase noise for the number of rows and for centered sums
-together is less than that for these forms (`noise.stairs`): with w = 2 u - s, a row adds 1, w of
--s .. s, and 2 w^2 - s^2 of -s^2 .. s^2, so k rows of a person move the vector of a group within the
-box of k times (1, s, s^2). Each move of `step` costs epsilon / n. Laplace noise for k + 1 forms has
-the deviation d of each, in units of what a row adds, and so has the mean at the bounds, times n;
-joint noise with the root mean square e of its deviations has the mean e / sqrt(2). Its price in rho
-is that of `Step.groups` draws of any pure loss, for either side of a group is one move of two.
+*Joint noise.* For a large epsilon, staircase noise for the number of rows and for centered sums
+together is less than that for these forms (`noise.stairs`): with w = 2 u - s, a row adds 1, a w
+between -s and s, and 2 w^2 - s^2 between -s^2 and s^2, so k rows of a person change the vector of a
+group by an element of the box of k times (1, s, s^2). Each move of `step` costs epsilon / n.
+Laplace noise for k + 1 forms has the deviation d of each, in units of what a row adds, and so has
+the mean at the bounds, times n; joint noise with the root mean square e of its deviations has the
+mean e / sqrt(2). Its loss in rho is that of `Step.groups` draws of any pure loss, because each of
+the two changed groups is one move of two.
 
-A form of many rows may be beyond 64 bits. So it is divided by a public power of two first, and
+A sum over many rows may exceed 64 bits. So it is divided by a public power of two first, and
 rounded down, which `Sensitivity.coarsened` covers.
 """
 
@@ -46,7 +47,7 @@ def unit_of(largest: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plan of a release: the sums of a form, their units (powers of two), and their noise."""
+    """The plan of a release: its sums, their units (powers of two), and their noise."""
 
     linear: Basis
     shifts: tuple[int, ...]
@@ -73,20 +74,20 @@ class Plan:
 def moves_alike(
     step: Step, norm: Sensitivity, largest: int, growing: int = 1, weight: float = 1.0
 ) -> tuple[Moves, int]:
-    """Return how neighboring sums that share one noise can differ, and the log2 of their unit.
+    """Return how neighboring sums with one noise can differ, and the log2 of their unit.
 
     Parameters
     ----------
     step : Step
     norm : Sensitivity
-        Of all sums of all groups.
+        The loss of all sums of all groups.
     largest : int
         The most that a row adds to the sums of a group, all together.
     growing : int, default 1
-        How many sums a group has; 0 if a row may take something away from one. Each that is rounded
-        down may grow by nearly 1 more.
+        The number of sums of a group; 0 if a row may decrease a sum. Each that is rounded down may
+        grow by nearly 1 more.
     weight : float, default 1
-        That of the sums of a group in the answer.
+        The weight of a group's sums in the answer.
     """
     shift = unit_of(largest)
     size = -(-step.rows * largest >> shift)
@@ -96,7 +97,7 @@ def moves_alike(
 
 
 def moves_of(linear: Basis, step: Step) -> tuple[Moves, tuple[int, ...]]:
-    """Return how neighboring sums of a form can differ, in units, and the log2 of each unit."""
+    """Return how neighboring sums can differ, in units, and the log2 of each unit."""
     most = [max(abs(feature.lo), abs(feature.hi)) for feature in linear.features]
     norm, (first, *more) = step.sensitivity(linear), linear.features
     if norm is not None:  # then all sums get the same noise, for what a row adds to all of them
@@ -114,10 +115,10 @@ def moves_of(linear: Basis, step: Step) -> tuple[Moves, tuple[int, ...]]:
 
 @remembered
 def plan(statistic: Linear, column: Column, step: Step, loss: Loss) -> Plan:
-    """Choose the form and the noise of a statistic by group, from public numbers alone.
+    """Choose the sums and the noise of a statistic by group, from public numbers alone.
 
-    As in `measurement.linear.plan`, a form other than the first is chosen only if the error of its
-    answers is less by a twentieth.
+    As in `measurement.linear.plan`, a choice other than the first is made only if the error of its
+    answers is smaller by a twentieth.
     """
 
     def way(linear: Basis) -> NoiseCandidate | None:

@@ -19,12 +19,12 @@ from ..summaries.order import Ranks
 
 
 class Others(NamedTuple):
-    """The rows of each group that a draw is not given, since the draw looks at only a few rows.
+    """The rows of each group that are not passed to a draw, because the draw uses only a few rows.
 
     Attributes
     ----------
     before : int64 array, shape (g,)
-        How many rows of each group lie before those that are given.
+        The number of rows of each group that precede those that are passed.
     sizes : int64 array, shape (g,)
         How many rows each group has.
     whole : callable
@@ -51,13 +51,13 @@ def draw_quantiles(
     Parameters
     ----------
     rows : int32 array, shape (n,)
-        The cell of each row, less the first one of the base, those of a group side by side. They
-        are put in another order.
+        The cell of each row, minus the first cell of the base; the rows of a group are adjacent.
+        The rows are reordered.
     offsets : int64 array, shape (g + 1,)
-        Where the rows of each group begin, and those of the last one end.
+        The offsets of the groups, and the end of the last one.
     target : DrawParams
-        The quantile; at the place 0 or 1 and with `inside`, the one that is so many ranks inside,
-        as `statistics.quantiles.draws.inside` has it.
+        The quantile; at 0 or 1 and with `inside`, the rank that lies `inside` ranks from the end,
+        as in `statistics.quantiles.draws.inside`.
     base : Base
         The base measure of the cells.
     reach : int

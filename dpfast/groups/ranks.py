@@ -1,8 +1,8 @@
 """Quantiles, medians and extremes by group: one exact draw of the exponential mechanism for each.
 
 Rows are cells of a public grid (csrc/groups/sums.c). They are sorted by group with a counting sort,
-and one compiled loop draws a cell for every group (csrc/groups/quantile.c). What a draw may cost is
-said in `step`; its rate is that of the plain quantile under add-remove, by rows
+and one compiled loop draws a cell for every group (csrc/groups/quantile.c). `step` has the loss of
+a draw; its rate is that of the plain quantile under add-remove, by rows
 (`statistics.quantiles.exponential.rate_of`).
 """
 
@@ -66,13 +66,13 @@ class Quantiles(OfColumn):
     nan : str or float
     qs : tuple of Fraction
     extreme : bool
-        Whether each q is 0 or 1 and stands for the least or the largest row, as in
+        Whether each q is 0 or 1 and means the least or the largest row, as in
         `statistics.quantiles.exponential.ExponentialExtreme`.
     step : Step
     loss : Loss
-        Of all quantiles of all groups; None until the loss is given.
+        The loss of all quantiles of all groups; None until it is known.
     whole : bool
-        Whether the column is one of integers, by its type.
+        Whether the column has an integer type.
     units : Units, optional
         How a column of times is read.
     lattice : Lattice, optional
@@ -176,11 +176,11 @@ class Quantiles(OfColumn):
         return base(self.cells.first, self.cells.last, self.cells.grid, q)
 
     def expected(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of a group in ranks, which holds for any rows of the group.
+        """Return the error bar of a group in ranks, which is valid for any rows of the group.
 
-        The bar of an extreme has the ranks by which its target is inside besides. Sorted draws are
-        off by no more than the draw that is farthest off, so all quantiles have the bar of that
-        draw.
+        For an extreme the bar also includes the ranks between its target and the end. Sorted draws
+        have an error of at most that of the least accurate draw, so all quantiles have the bar of
+        that draw.
         """
         if self.cells.span == 0:
             return ErrorBar(confidence, 0.0, 0.0)
@@ -210,7 +210,7 @@ class Quantiles(OfColumn):
 
     @property
     def near(self) -> list[Near]:
-        """Return the ranks of a group's rows that each draw looks at, and a few more."""
+        """Return the ranks of a group's rows that each draw uses, and a few more."""
         looks = [self._look(q) for q in self.qs]
         return [
             Near(target.fraction / PARTS, inside + reach + 3) for target, inside, reach in looks

@@ -1,12 +1,13 @@
 """Rows by group: a counting sort of cells, in memory or in nameless files.
 
-Rows are kept as they come. Once it is known which groups there are, they are sorted by group: in
-one step or in two where they fit in memory (csrc/aggregate/scatter.h). Where they do not, they are
-written to a file as they come, then to another by parts of neighboring groups, and each part is
-sorted when its turn comes. All rows of a part have to fit in memory, at least those of one group.
-Groups are in the same parts either way.
+Rows are stored in the order in which they arrive. When the groups are known, the rows are sorted by
+group: in one step or in two if they fit in memory (csrc/aggregate/scatter.h). If they do not fit,
+they are written to a file as they arrive, then to another file by parts of neighboring groups, and
+each part is sorted when it is needed. All rows of a part must fit in memory, and a part has at
+least one group. Groups are in the same parts either way.
 
-Of rows in a database, `RowsNear` has those that draws look at, which the database has counted.
+For rows in a database, `RowsNear` has the rows that draws use, and the numbers of the others, which
+the database has counted.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class Parts(ABC):
         """Return the rows of a part by group, and where each of its groups begins."""
 
     def by_draw(self, part: int) -> Iterable[tuple[Cells, NDArray[np.int64], Others | None]]:
-        """Return the rows of a part for each draw, where groups begin, and the rows left out."""
+        """Return the rows of a part for each draw, the offsets of groups, and the rows left out."""
         return repeat((*self.rows(part), None))
 
     def close(self) -> None:  # noqa: B027
@@ -193,8 +194,8 @@ class Rows:
     def by_group(self, groups: int, final: Codes | None = None) -> Parts:
         """Sort the rows by parts of neighboring groups, and empty the store.
 
-        `final` are the codes of groups in the answer, by the codes of rows, where these differ;
-        groups that are left out have the code `groups`.
+        `final` has the codes of groups in the answer, by the codes of rows, if these differ; groups
+        that are left out have the code `groups`.
         """
         bits, shift = groups.bit_length(), shift_of(groups)
         if self.blocks:
@@ -256,7 +257,7 @@ class RowsNear:
     answer : DatabaseSums
         Its bins are cells; its sums count rows in a cell, in or below the cell, and in the group.
     near : sequence of Near
-        Of each draw.
+        The rows of each draw.
     """
 
     answer: DatabaseSums
@@ -305,7 +306,7 @@ class PartsNear(Parts):
             yield np.repeat(cells.astype(np.int32), counts), np.cumsum(offsets), others
 
     def whole(self, part: int, group: int) -> Cells:
-        """Return all rows of a group of a part, which a draw asks for about once in 2**40 times."""
+        """Return all rows of a group of a part, which a draw needs about once in 2**40 times."""
         again = self.room.answer.again
         assert again is not None
         every = RowsNear(again([EVERY]), [EVERY]).by_group(self.groups, self.final)

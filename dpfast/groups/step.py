@@ -5,8 +5,8 @@ replaced (replace). Let it touch L0 groups and k rows in each: 1 and 1 for a row
 is a part of the row, so the size of a group is private under both relations.
 
 *Under add-remove* a vector of integers by group, to which a row adds a vector of L1 norm s, and so
-of L2 norm at most s, changes by L0 k s in L1, and by sqrt(L0) k s in L2. Of independent draws by
-group each gets an L0-th of the loss. For L0 = 1 each has all of it, which is exact parallel
+of L2 norm at most s, changes by L0 k s in L1, and by sqrt(L0) k s in L2. If draws by group are
+independent, each gets an L0-th of the loss. For L0 = 1 each has all of it, which is exact parallel
 composition (McSherry, SIGMOD 2009, for groups that are a partition).
 
 *Under replace* the removed rows touch up to L0 groups, and so do the added rows.
@@ -106,7 +106,7 @@ class Step:
         return Sensitivity(many, touched * largest, touched * largest**2, largest, moved)
 
     def sensitivity(self, linear: Basis) -> Sensitivity | None:
-        """Return the sensitivity of a form's sums by group; None for several without a norm."""
+        """Return the sensitivity of sums by group; None for several sums without a norm."""
         if linear.norm is not None:
             return self.vectors(linear.norm, len(linear.features))
         first, *more = linear.features

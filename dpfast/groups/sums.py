@@ -1,19 +1,20 @@
-"""Counts, sums, means and variances by group: linear forms of exact integers, with integer noise.
+"""Counts, sums, means and variances by group: noisy linear functions of exact integers.
 
-What is added up of a group is the number of its rows, the sum of their cells u and of u^2
-(`summaries.cells`, csrc/groups/sums.c). What is released are linear forms of these, with exact
-integer noise for the sensitivity of all groups together (`step`), in one draw. The forms are those
-of the plain statistics where n is private (`statistics.totals.moments` derives them): the rows;
-the sum of cells; sum(u) and sum(s - u); sum(u^2), sum(2 u (s - u)) and sum((s - u)^2).
+The sums of a group are the number of its rows, the sum of their cells u and of u^2
+(`summaries.cells`, csrc/groups/sums.c). The released numbers are linear functions of these, with
+exact integer noise for the sensitivity of all groups together (`step`), in one draw. The functions
+are those of the plain statistics with a private n (`statistics.totals.moments` derives them): the
+rows; the sum of cells; sum(u) and sum(s - u); sum(u^2), sum(2 u (s - u)) and sum((s - u)^2).
 
-*Error bars.* Those of sums and counts are of the noise. A mean or a variance has one that depends
-on the group, and is made of the noisy forms alone, which is post-processing. Let R be the noisy
-number of rows of a group of n, and let each noise be at most h in size, in units of what a row adds
-at most; with k noises each exceeds h with a k-th of the failure probability.
+*Error bars.* The error bars of sums and counts are bounds of the noise. The error bar of a mean or
+a variance depends on the group, and is computed from the noisy sums alone, which is
+post-processing. Let R be the noisy number of rows of a group of n, and let each noise be at most h
+in size, in units of the largest amount that a row adds; with k noises each exceeds h with a k-th of
+the failure probability.
 
 * Mean, of forms with the noises e and f: (m n + e) / R - m is ((1 - m) e - m f) / R, and no larger
   in law than e / R (`statistics.totals.moments.Mean.bar`), so h may have all of the probability.
-  Noise that both have in common counts 1 - 2 m times in the sum, and once in e. Of joint noise e
+  Noise that both have in common counts 1 - 2 m times in the sum, and once in e. With joint noise e
   for the number of rows and f for the centered sum q n s, it is (f - q e) / (2 R) with |q| <= 1.
 * Variance: the linear part of its error over R has weights whose sizes add up to at most 1, and the
   rest is a square, of at most (3 h / (2 R))^2: see `statistics.totals.moments.Variance.bar`.
@@ -87,7 +88,7 @@ class Sums(OfColumn, ABC):
     ----------
     step : Step
     loss : Loss
-        None until the loss is given.
+        None until the loss is known.
     units : Units, optional
         How a column of times is read.
     """
@@ -102,7 +103,7 @@ class Sums(OfColumn, ABC):
     @property
     @abstractmethod
     def column(self) -> str | None:
-        """The column whose numbers are added up; None for rows."""
+        """The column whose numbers are summed; None for rows."""
 
     @property
     @abstractmethod
@@ -161,7 +162,7 @@ class Sums(OfColumn, ABC):
         """Return sums by group of the units' bounded sums; `codes` are the units' groups."""
 
     def gathered(self, answer: DatabaseSums) -> Any:
-        """Return sums that a database has added up, in the form of sums in memory."""
+        """Return sums from a database in the format of sums in memory."""
         return words_of(answer.by_group())
 
     def columns(
@@ -219,7 +220,7 @@ class SumsOfFeatures(Sums):
 
 
 def bars_like(bars: NDArray[Any], width: Any, units: Any) -> Any:
-    """Return error bars of a half-width, as durations where `bars` are durations."""
+    """Return error bars of a half-width, as durations if `bars` are durations."""
     return units.times.span(np.ceil(width)) if bars.dtype.kind == "m" else width
 
 
@@ -261,7 +262,7 @@ def total_within(noise: Any, shift: int, groups: int, failure: float) -> float:
 
 
 class Counted(Sums):
-    """Numbers of rows by group, and base of mechanisms whose sums all get the same noise."""
+    """Numbers of rows by group, and the base of mechanisms whose sums all get the same noise."""
 
     nan: ClassVar[Any] = None
     width: ClassVar[int] = 1
@@ -277,7 +278,7 @@ class Counted(Sums):
 
     @property
     def largest(self) -> int:
-        """The most that a sum grows by with a row, or with a unit whose total is clamped."""
+        """The largest amount that a row adds to a sum, or a unit whose total is clamped."""
         return 1 if self.unit_ends is None else self.unit_ends[1]
 
     @property
@@ -287,7 +288,7 @@ class Counted(Sums):
 
     @property
     def growing(self) -> int:
-        """How many sums a group has; 0 if a row may take something away from one."""
+        """The number of sums of a group; 0 if a row may decrease a sum."""
         return 1
 
     @cached_property
@@ -444,7 +445,7 @@ class OfLinear(SumsOfFeatures):
     Parameters
     ----------
     statistic : Linear
-        Of numbers, with one pair of bounds.
+        The numbers of a column, with one pair of bounds.
     """
 
     statistic: Linear
@@ -515,7 +516,7 @@ class OfLinear(SumsOfFeatures):
 
     @cached_property
     def plan(self) -> Plan:
-        """The form of the statistic that is released, and its noise."""
+        """The released sums of the statistic, and their noise."""
         return plan(self.statistic, self.sums, self.step, self.loss)
 
     def calibrated(self) -> Self:

@@ -3,11 +3,11 @@
 The loss is the sum of the losses of the statistics and, where keys are private, of partition
 selection. `step` has the sensitivity of each statistic, and the loss that each draw may have.
 
-With ids, sums are added up for each person in each group, and count in part (`summaries.units`), in
-the groups that bounding keeps of the person (`unit_codes`). For ranks and drawn bounds a first pass
-chooses the rows of each person that are kept (`tables.bounding`): a function of this person's rows
-and of a fresh secret key alone. Rows without a group or an id are left out before. Then all
-statistics are computed in one pass.
+With ids, sums are computed for each person in each group, and count in part (`summaries.units`), in
+the groups of the person that bounding keeps (`unit_codes`). For ranks and drawn bounds a first pass
+chooses the rows of each person to keep (`tables.bounding`): a function of this person's rows and of
+a fresh secret key alone. Rows without a group or an id are left out first. Then all statistics are
+computed in one pass.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ class Persons:
     column : str
         The column of ids.
     max_groups, max_rows : int, "auto" or None
-        None for all.
+        None for all rows.
     rows_limit : int or None
-        What is public of the rows of a person in a group; None for nothing.
+        Public knowledge about the rows of a person in a group; None without any.
     name : str
         The name of the ids for the budget; "" if they have none.
     """
@@ -103,7 +103,7 @@ class Table(Mechanism[Answer]):
     neighbors : str
     persons : Persons, optional
     rule : PartitionSelection, optional
-        Of private keys.
+        The loss of private keys.
     shown : Partial, optional
         In the partitions of an engine, in a second round: which keys the first one has shown.
     """
@@ -148,7 +148,7 @@ class Table(Mechanism[Answer]):
 
     @property
     def missing(self) -> Any:
-        """Return the policy for missing rows: one for all statistics, or by name if they differ."""
+        """Return how missing rows are treated: for all statistics, or by name if they differ."""
         stats = self.statistics.items()
         policies = {name: stat.nan for name, stat in stats if stat.nan is not None}
         every = {*policies.values()}
@@ -156,7 +156,7 @@ class Table(Mechanism[Answer]):
 
     @property
     def of_ranks(self) -> bool:
-        """Tell whether any statistic draws quantiles, for which all rows are kept."""
+        """Tell whether any statistic draws quantiles, for which all rows are stored."""
         return any(isinstance(stat, Quantiles) for stat in self._likes)
 
     @property
@@ -399,13 +399,13 @@ class Table(Mechanism[Answer]):
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """The coder of groups and the rows of people that are kept, shared by concurrent releases.
+    """The coder of groups and the kept rows of people, shared by concurrent releases.
 
     With ids there are codes of people in groups, and flags of rows if rows are chosen.
 
-    *Proof.* What is kept is a function of the rows and of fresh keys that depend on no row. For
-    each value of these keys a release satisfies its loss. So releases that share the keys satisfy
-    the sum of their losses given the keys, and hence on average over them.
+    *Proof.* The kept rows are a function of the rows and of fresh keys that do not depend on rows.
+    For each value of these keys a release satisfies its loss. So releases that share the keys
+    satisfy the sum of their losses given the keys, and hence on average over them.
     """
 
     coder: Coder
@@ -416,8 +416,8 @@ class Grouped:
     def codes(self, batch: Batch, ids: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the group of each row of a batch, and the code of its person in that group.
 
-        Where rows are chosen, all other rows have the group -1 in the first array. Callers may
-        change neither array.
+        If rows are chosen, all other rows have the group -1 in the first array. Callers may change
+        neither array.
         """
         if self.units is None:
             codes = _grouped(self.coder, batch)
@@ -436,8 +436,8 @@ class Grouped:
 class Summary:
     """The exact sums of all groups, in one accumulator (room) for each statistic.
 
-    Where keys are private, one more accumulator has the number of people of each key. Until
-    contributions are bounded, sums of people are held for each person in each group.
+    With private keys, one more accumulator has the number of people of each key. Until
+    contributions are bounded, sums are stored for each person in each group.
     """
 
     def __init__(self, table: Table, grouped: Grouped) -> None:

@@ -21,11 +21,11 @@ from .sums import Counted
 class Top(Counted):
     """The `k` keys with the most rows.
 
-    Privacy: the count of every key moves by as many rows as a step has in one group, and under
-    add-remove all counts in the same direction, whatever the number of groups: so each draw may
-    have twice the rate of one under replace (McSherry and Talwar, FOCS 2007). The k draws share the
-    loss (Durfee and Rogers, NeurIPS 2019), in zCDP by their bounded range (Cesar and Rogers, ALT
-    2021).
+    Privacy: a step changes the count of every key by at most its number of rows in one group, and
+    under add-remove all counts in the same direction, for any number of groups: so each draw may
+    have twice the rate of a draw under replace (McSherry and Talwar, FOCS 2007). The k draws share
+    the loss (Durfee and Rogers, NeurIPS 2019), in zCDP by their bounded range (Cesar and Rogers,
+    ALT 2021).
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Top(Counted):
         return float_down(draw_epsilon / (self.step.rows * self.step.sides))
 
     def expected(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar: the rows by which a drawn key falls short of the best key left."""
+        """Return the error bar: how many rows a drawn key has less than the best remaining key."""
         if self.among is None:
             return unknown(confidence, KEYS)
         return shortfall(self.among, self.rate, confidence, COUNTS)

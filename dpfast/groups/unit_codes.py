@@ -1,8 +1,9 @@
 """Units in groups: codes of pairs of an id and a group, as rows are read.
 
 A unit keeps the groups with the least hash of (id, group) under a fresh secret key
-(`tables.bounding`). That is decided once all rows are read, by the pairs that there are: so by
-the unit's own rows and the key. What it counts for in each group is said in `summaries.units`.
+(`tables.bounding`). It is decided after all rows are read, from the existing pairs: so it depends
+on the unit's rows and the key alone. `summaries.units` describes how much the unit counts in each
+group.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ RowFlags: TypeAlias = NDArray[np.bool_]
 
 
 class UnitCodes:
-    """Codes of pairs of a unit and a group, which several threads may ask for at once.
+    """Codes of pairs of a unit and a group, for use by several threads.
 
     Parameters
     ----------
@@ -70,8 +71,8 @@ class UnitCodes:
     ) -> Int32s:
         """Return the group of each code; -1 beyond a unit's `max_groups`, and for shown groups.
 
-        `names` are hashed in the place of codes of groups, as in `Bounding.marks`. Releases that
-        share the codes get the same array, after the same rows, and may not change it.
+        `names` are hashed in place of codes of groups, as in `Bounding.marks`. Releases that share
+        the codes get the same array, after the same rows, and may not change it.
         """
         if shown is not None:
             return self._kept(max_groups, names, shown)

@@ -1,11 +1,11 @@
 """Sums and means by group with a weight for each row.
 
 A row counts as the product of its number and its weight, both clamped, in float64: that is a
-function of the row alone. A sum is one of products. For a mean, with weights w that are not
-negative, two sums are released, of w (x - lo) and of w (hi - x): a row adds no more than
-w (hi - lo) to both together. In cells, rounding adds at most one to that, and what is left of a
-cell beyond the last one, with the rounding of products, less than another. The mean lies between
-the bounds where the first sum has its share of the two.
+function of the row alone. A sum is a sum of products. For a mean, with weights w that are not
+negative, two sums are released, of w (x - lo) and of w (hi - x): a row adds no more than w (hi -
+lo) to both together. In cells, rounding adds at most one to that, and the remainder beyond the last
+cell, together with the rounding of products, less than another one. The mean lies between the
+bounds at the fraction of the first sum in the total of both.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .sums import OfLinear, add_each
 def clamped(
     values: NDArray[Any], limits: tuple[float, float], missing_rule: str | float
 ) -> NDArray[np.float64]:
-    """Return clamped numbers, in which the policy replaces missing numbers or leaves NaN."""
+    """Return clamped numbers, in which missing numbers are replaced or remain NaN."""
     values = values.astype(np.float64)
     value = replacement(missing_rule, *limits)
     if not isinstance(value, str):
@@ -47,7 +47,7 @@ def clamped(
 
 
 class WithWeights:
-    """Mixin of mechanisms that read a column of weights beside the column of numbers."""
+    """Mixin of mechanisms that read a column of weights in addition to the column of numbers."""
 
     column: Any
     statistic: Any
@@ -140,7 +140,7 @@ class WeightedMean(OfWeighted):
 
     @cached_property
     def sums(self) -> Column:
-        """The bounds and the grid of what a row adds to either of the two sums."""
+        """The bounds and the grid of the amount that a row adds to each of the two sums."""
         most = (self.axis.hi - self.axis.lo) * self.limits[1]
         return Column(0.0, most, cells(0.0, most))
 

@@ -1,8 +1,8 @@
 """Learners with the conventions of scikit-learn, which learn from noisy sums over the rows alone.
 
-`fit` asks a sequence of rounds, each a vector of exact sums over the rows with noise. What is
-summed in a round may depend on all answers before it. One allocation of a budget pays for all
-rounds (`sulq.rounds` has the proof), and no further round is answered.
+`fit` runs a sequence of rounds, each of which releases a vector of exact sums over the rows with
+noise. The summed functions of a round may depend on all earlier answers. One allocation of a budget
+pays for all rounds (`sulq.rounds` has the proof), and no further round is answered.
 """
 
 from .additive_boosting import AdditiveBoostingClassifier, AdditiveBoostingRegressor

@@ -1,8 +1,7 @@
 """Public facts about columns and classes: bounds, bins and categories, and codes of values.
 
-A row is a code in a column of bins or categories: the number of its value, or a number beyond
-theirs for one that is in no bin or none of the values. In a column of numbers it is clipped to the
-bounds.
+A row is a code in a column of bins or categories: the index of its value, or a larger number if the
+row is in no bin and equals no value. In a column of numbers it is clipped to the bounds.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ class Columns(Generic[Kind]):
     Parameters
     ----------
     kinds : sequence of NumberColumn or Bins
-        What is known of each column; or one item, which stands for any number of columns.
+        The public description of each column; or one item, for any number of columns.
     width : int or None
         Number of columns, if the arguments state it.
     name : str
@@ -236,7 +235,7 @@ class Layout:
     ----------
     columns : sequence of NumberColumn or Bins
     nan : str or float
-        What a NaN in a column of numbers counts as.
+        The replacement of a NaN in a column of numbers.
 
     Attributes
     ----------
@@ -273,8 +272,7 @@ def column_bounds(
 ) -> tuple[tuple[float, float], ...]:
     """Return the public bounds of `width` columns, given one pair for all or a pair for each.
 
-    With `bits` they are at most 2**bits in size, which leaves room in float64 for what is computed
-    from them.
+    With `bits` they are at most 2**bits in size, which leaves room in float64 for computations.
     """
     pairs, is_vector = checks.pairs(bounds)
     pairs = pairs if is_vector else pairs * width
@@ -300,8 +298,8 @@ def nan_fills(nan: str | float, bounds: Iterable[tuple[float, float]]) -> tuple[
 class Limits:
     """Public limits of columns as an array for kernels: lo, hi, middle, scale, and fill for NaN.
 
-    A coordinate is ``(x - middle) * scale``, before it is rounded; `scale` is 0 for a column that
-    has one value. With `skip`, rows with a NaN are left out.
+    A coordinate is ``(x - middle) * scale`` before it is rounded; `scale` is 0 for a column with
+    equal bounds. With `skip`, rows with a NaN are left out.
     """
 
     columns: Floats

@@ -1,19 +1,20 @@
 """Private cross-validation: learn from all folds but one and score that fold, for each fold.
 
-*Folds.* A fresh secret key hashes the number of a row to its fold, or with ids the id: then all
+*Folds.* A fresh secret key hashes the number of a row, or with ids the id, to its fold: then all
 rows of a person are in one fold. The numbers of rows depend on the rows before them, but hashes of
 different numbers are independent and uniform. So, as in `measurement.unit`, there is a coupling of
 the folds of two neighbors in which all other rows, and people, are in the same folds. No value of
 any row decides on a fold.
 
 *Loss.* Let a row, or a person, be added to fold f. The k - 1 fits that leave out another fold read
-it, and so does the score of f. The fit that leaves out f does not, nor do the other scores, given
-what was published before them. So the loss of a row is that of k - 1 fits and of one score, by
-adaptive composition (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke, TCC
-2016), and each of them gets a k-th part of the whole. The mixture over folds costs no more, as in
-`measurement.unit`. A replaced row is removed and added, perhaps to another fold: two steps, each of
-half of epsilon, or a quarter of rho. An (epsilon, delta) is converted to the largest rho that
-implies it, and this rho is divided: that needs less Gaussian noise than equal parts of both.
+this fold, and so does the score of f. The fit that leaves out f does not read it, and neither do
+the other scores, given the answers before them. So the loss of a row is that of k - 1 fits and of
+one score, by adaptive composition (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and
+Steinke, TCC 2016), and each of them gets a k-th part of the whole. The mixture over folds costs no
+more, as in `measurement.unit`. A replaced row is removed and added, perhaps to another fold: two
+steps, each of half of epsilon, or a quarter of rho. An (epsilon, delta) is converted to the largest
+rho that implies it, and this rho is divided: that needs less Gaussian noise than equal parts of
+both.
 """
 
 from __future__ import annotations
@@ -143,7 +144,7 @@ def cross_validate(
     ArgumentError, ArgumentTypeError
         For a bad argument, as in `fit`; nothing has been spent.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If the budget has too little left; nothing has been spent.
     DataError
         As `fit` and `score`; the spent budget is not refunded.
 
@@ -198,7 +199,7 @@ def cross_validate(
 
 
 def _part(whole: Loss, neighbors: Any, folds: int) -> Loss:
-    """Return the loss of each fold's releases, for one row or person added or removed."""
+    """Return the loss of each fold's releases, for one row or person that is added or removed."""
     if isinstance(whole, Approx):
         whole = ZCDP.largest(whole.epsilon, whole.delta)
     step = one_row(whole, neighbors, 1)

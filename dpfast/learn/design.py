@@ -2,14 +2,15 @@
 
 A vector begins with a constant 1. A column of numbers has one coordinate, the distance from the
 middle of its bounds in units of half of their width: -1 .. 1. A column of bins or categories has
-one for each of them, and a row is 1 in that of its value, or in none. So a vector of p numbers and
-c such columns has a squared length of at most 1 + p + c, and so much in the sum of its sizes.
+one coordinate for each of them; a row has a 1 in that of its value, or in none. So a vector of p
+numbers and c such columns has a squared length of at most 1 + p + c, and the same bound holds for
+the sum of its absolute values.
 
 *Nothing is rounded after that.* Here 1 is the integer `REACH`. Weights of the coordinates are
 integers too, of units of 2**-20, and as large in sum as `LARGEST` at most: a score, the sum of
 their products, is below 2**53 in units of 2**-40. Multiples are of units of 1 / `SCALE` and at most
-1: a product is below 2**36, and the sum over `ROWS` rows below 2**53. So whoever adds, in whichever
-order, finds the same float64, and a row adds the same to a sum whatever rows are beside it.
+1: a product is below 2**36, and the sum over `ROWS` rows below 2**53. So every order of summation
+gives the same float64, and the amount that a row adds to a sum does not depend on other rows.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Design:
     ----------
     columns : sequence of NumberColumn or Bins
     nan : str or float
-        What a NaN in a column of numbers counts as. In another it is none of the values.
+        The replacement of a NaN in a column of numbers. In another it is none of the values.
 
     Attributes
     ----------
@@ -122,6 +123,6 @@ def _range(axis: Bins) -> tuple[float, float]:
 
 
 def whole(weights: Floats) -> Floats:
-    """Return weights as integers, scaled down for a score whose weights are too large in sum."""
+    """Return weights as integers, scaled down for a score if its weights add up to too much."""
     large = np.abs(weights).sum(axis=0) / (LARGEST - len(weights) * FINE)
     return np.asarray(np.rint(weights / np.maximum(large, 1.0) / FINE))

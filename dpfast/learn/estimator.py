@@ -1,7 +1,7 @@
 """The base class of all learners, with scikit-learn's conventions but without scikit-learn.
 
-`fit` is the same for all of them: check the arguments, pay for all rounds at once, ask them, and
-keep what was computed from the answers. A learner says in `_training` what it asks.
+`fit` is the same for all of them: it checks the arguments, pays for all rounds at once, runs them,
+and stores the results. A learner defines its queries in `_training`.
 """
 
 from __future__ import annotations
@@ -72,15 +72,15 @@ class NotFittedError(DpfastError, ValueError, AttributeError):
 
 
 class Training(NamedTuple):
-    """The rounds that `fit` will ask, planned before it pays or reads a row.
+    """The rounds that `fit` will run, planned before it pays or reads a row.
 
     Parameters
     ----------
     rounds : int
     parts : sequence of Part, Matrix or Boxes
-        What will be asked for, as far as it is known. See `Rounds`.
+        The queries, as far as they are known. See `Rounds`.
     learn : callable
-        Asks the rounds, and keeps what is computed from the answers.
+        A function that runs the rounds, and stores the results.
     """
 
     rounds: int
@@ -118,8 +118,8 @@ def as_fitted(
 class Estimator(ABC):
     """The base class of learners from noisy sums.
 
-    A learner is a dataclass. Its fields are the arguments of the constructor, kept as they are, and
-    `fit` checks them. What was learned, and is private, is in attributes that end in ``_``.
+    A learner is a dataclass. Its fields are the arguments of the constructor, stored unchanged, and
+    `fit` checks them. Learned results, which are private, are in attributes that end in ``_``.
     """
 
     #: Arguments of a learner. Those with ``init=False`` are arguments of the learners that say so.
@@ -149,7 +149,7 @@ class Estimator(ABC):
         Parameters
         ----------
         deep : bool, default True
-            Without effect: no argument is an estimator. It is there for scikit-learn.
+            Without effect: no argument is an estimator. It exists for scikit-learn.
 
         Returns
         -------
@@ -169,7 +169,7 @@ class Estimator(ABC):
         Parameters
         ----------
         **params
-            New values by name. They count from the next `fit` on.
+            New values by name. They take effect at the next `fit`.
 
         Returns
         -------
@@ -178,7 +178,7 @@ class Estimator(ABC):
         Raises
         ------
         ArgumentError
-            If there is no such argument. None has been changed then.
+            If there is no such argument. Then no parameter has been changed.
 
         Examples
         --------
@@ -222,19 +222,20 @@ class Estimator(ABC):
         ----------
         X : array_like of shape (n, d), structured array, table, or source
         y : array_like of shape (n,), or str
-            The label or the target of each row. Where the columns of X have names, it may be the
-            name of one, which then is no feature. Clusters and components ignore it.
+            The label or the target of each row. If the columns of X have names, it may be the name
+            of a column, which then is not a feature. Clusters and components ignore it.
         ids : array_like of shape (n,), or str, optional
-            Whose row each row is, or the name of the column that says so, which then is no feature.
-            The loss is one of people then: for neighbors that differ in all rows of one person
+            The id of the person of each row, or the name of the column of ids, which then is not a
+            feature. Then the privacy unit is a person: neighbors differ in all rows of one person
             (`sulq.rounds` has the proof).
         max_rows : int, optional
-            With `ids`, and only then: how many rows of a person count at most. Which of more is a
-            uniform choice by a fresh secret key, made once for the whole fit.
+            With `ids`, and only then: how many rows of a person count at most. If a person has more
+            rows, a uniform choice by a fresh secret key counts, which is made once for the whole
+            fit.
         budget : Budget, optional
             Pays before data or randomness are touched; by default the budget of the ``with`` block.
         rng : Generator, optional
-            The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
         Returns
         -------
@@ -253,7 +254,7 @@ class Estimator(ABC):
         budget: Budget | None,
         rng: Generator | None,
     ) -> Prepared[Self]:
-        """Learn in a copy, so that a failed fit leaves the attributes of an earlier fit."""
+        """Learn in a copy, so that a failed fit does not change earlier attributes."""
         loss, fresh = loss_of(self.epsilon, self.delta, self.rho), self._fresh()
         rows, unit = self._taken(X, y, sample_weight, ids, max_rows, budget)
 
@@ -345,7 +346,7 @@ class Estimator(ABC):
 
     @abstractmethod
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
-        """Check all arguments and return the rounds that `fit` will ask; no row is read."""
+        """Check all arguments and return the rounds that `fit` will run; no row is read."""
 
     def _columns(self) -> Columns[Any]:
         """Return public facts about the columns; by default, only how many columns there are."""
@@ -422,22 +423,23 @@ class Weighted(Estimator):
         ----------
         X : array_like of shape (n, d), structured array, table, or source
         y : array_like of shape (n,), or str
-            The label or the target of each row. Where the columns of X have names, it may be the
-            name of one, which then is no feature. Clusters and components ignore it.
+            The label or the target of each row. If the columns of X have names, it may be the name
+            of a column, which then is not a feature. Clusters and components ignore it.
         sample_weight : array_like of shape (n,), optional
-            A number for each row, a function of that row alone: how many rows it stands for. It is
-            clipped to `weight_bounds`, and noise is for a row of the largest weight.
+            A number for each row, a function of that row alone: how many times the row counts. It
+            is clipped to `weight_bounds`, and noise is calibrated to a row of the largest weight.
         ids : array_like of shape (n,), or str, optional
-            Whose row each row is, or the name of the column that says so, which then is no feature.
-            The loss is one of people then: for neighbors that differ in all rows of one person
+            The id of the person of each row, or the name of the column of ids, which then is not a
+            feature. Then the privacy unit is a person: neighbors differ in all rows of one person
             (`sulq.rounds` has the proof).
         max_rows : int, optional
-            With `ids`, and only then: how many rows of a person count at most. Which of more is a
-            uniform choice by a fresh secret key, made once for the whole fit.
+            With `ids`, and only then: how many rows of a person count at most. If a person has more
+            rows, a uniform choice by a fresh secret key counts, which is made once for the whole
+            fit.
         budget : Budget, optional
             Pays before data or randomness are touched; by default the budget of the ``with`` block.
         rng : Generator, optional
-            The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
         Returns
         -------

@@ -4,10 +4,10 @@ A row has a vector z of 1 + p + c =: m coordinates that are not 0, none above 1 
 are numbers and 1 + c are 1 (see `design`).
 
 *The first round* has no weights yet. A row divides 1 among some answers, all of it for its class,
-or a and 1 - a for a target that is a part a of the way through its bounds. It adds its part times z
-to the sums of each answer, and 1 - z_j^2 to a sum for each of the numbers. In square that is at
-most the parts' squares, 1 together, times m - p, and z_j^2 + (1 - z_j^2)^2 <= 1 for each number: m.
-In size it is m + p / 4, for z + 1 - z^2 <= 5 / 4.
+or a and 1 - a for a target that is a part a of the way through its bounds. The row adds its part
+times z to the sums of each answer, and 1 - z_j^2 to a sum for each of the numbers. In square that
+is at most the parts' squares, 1 together, times m - p, and z_j^2 + (1 - z_j^2)^2 <= 1 for each
+number: m. In size it is m + p / 4, for z + 1 - z^2 <= 5 / 4.
 
 A row that is replaced changes them by twice that in size. In square, let t and t' be a number
 before and after. Within one answer that is (t - t')^2 (1 + (t + t')^2) <= 4 for each number (see
@@ -82,7 +82,7 @@ def times_of(max_iter: Any) -> int:
 
 
 class ClassAnswers:
-    """Class labels as answers to learn: each row is in one class, or in none and counts nowhere.
+    """Class labels as answers to learn: each row is in one class, or in none and is ignored.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ def _powers() -> Floats:
 def chances(scores: Floats) -> Floats:
     """Return the probability of each class from `scores`, in units of 1 / SCALE, rounded down.
 
-    One score for two classes is that of the second, less that of the first.
+    With two classes there is one score, that of the second minus that of the first.
     """
     if scores.shape[1] == 1:
         scores = np.hstack([np.zeros_like(scores), scores])
@@ -212,7 +212,7 @@ def _parts(design: Design, answers: Answers, relation: str) -> list[Part]:
 
 
 class Gradients:
-    """The integer sums over rows that each round asks for, with their sensitivity.
+    """The integer sums over rows of each round, with their sensitivity.
 
     Parameters
     ----------
@@ -341,5 +341,5 @@ class _Walk:
 
 
 def _noisy(rounds: Rounds, total: Callable[[Any], list[int]], part: Part) -> Floats:
-    """Ask one round, and return the noisy sums in units of coordinates."""
+    """Run one round, and return the noisy sums in units of coordinates."""
     return np.array(rounds.ask(total, [part]), np.float64) / UNIT

@@ -5,18 +5,18 @@ as float64. A partial sum of products of 2**12 rows is an integer below 2**53, s
 additions rounds anything, and neither does a fused multiplication. Who multiplies is a matter of
 speed alone: for a few columns a kernel that reads rows once, else a library for matrices.
 
-*Sensitivity.* Let w = (c, z) with a public integer c, or w = z, D numbers. Released are all
-w_i^2, and all w_i w_j, i < j, with noise of half the variance of that in the squares. Measured in
-its noise a row adds as much as a vector of all w_i^2 and all sqrt(2) w_i w_j with noise of one
-scale, and the length of that is |w|^2, at most M = c^2 + h_1^2 + ... + h_d^2. So the squares are
-said to change by M and the products by M / sqrt(2), both with the whole of the round. Another row
-in place of this one changes it by at most sqrt(2) M, for the inner product of the two, (w . w')^2,
-is not negative; and c^2, the count, not at all.
+*Sensitivity.* Let w = (c, z) with a public integer c, or w = z, D numbers. Released are all w_i^2,
+and all w_i w_j, i < j, with noise of half the variance of that in the squares. Measured in its
+noise a row adds as much as a vector of all w_i^2 and all sqrt(2) w_i w_j with noise of one scale,
+and the length of that is |w|^2, at most M = c^2 + h_1^2 + ... + h_d^2. So the squares are said to
+change by M and the products by M / sqrt(2), both with the whole of the round. Another row in place
+of this one changes it by at most sqrt(2) M, because the inner product of the two, (w . w')^2, is
+not negative; and c^2, the count, does not change.
 
-For an epsilon alone (and with a delta, where that is less, and all that is asked) the matrix of all
-products gets noise for its nuclear norm (`noise.wishart`): M for a row that is added or removed,
-and 2 M for one that is replaced. That is up to sqrt(D) times less than noise for the L1 norm of all
-products.
+For an epsilon alone (and with a delta, if its noise is smaller and only products are queried) the
+matrix of all products gets noise for its nuclear norm (`noise.wishart`): M for a row that is added
+or removed, and 2 M for one that is replaced. That is up to sqrt(D) times less than noise for the L1
+norm of all products.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class GramMatrix:
     ----------
     bounds : sequence of pairs
     nan : str or float
-        What a NaN counts as.
+        The replacement of a NaN.
     centered : bool
-        Whether z is counted from the middle of the bounds, with c beside it; else from 0.
+        Whether z is measured from the middle of the bounds, with a constant c; otherwise from 0.
     constant : float, default 1 / 2
         c^2, as a part of the largest squared length of z.
 
@@ -112,7 +112,8 @@ class GramMatrix:
     def parts_within(self, loss: Loss, neighbors: str, *, alone: bool = False) -> list[Some]:
         """Return the parts of a round with the least noise for a loss.
 
-        If the parts are asked `alone`, a loss with a delta has the kind of noise that is less.
+        If the parts are queried `alone`, a loss with a delta uses the smaller of two kinds of
+        noise.
         """
         parts, whole = self.parts(neighbors), self.whole(neighbors)
         if isinstance(loss, Pure):
@@ -142,8 +143,8 @@ class GramMatrix:
         """Return the parts of a round: row count times c^2 (if c is not 0), squares, products.
 
         Integers that are divided by a unit and rounded down change by 1 more each. For units of one
-        size that is D all together, measured like the rest; that of the squares may be twice that
-        of the products, and then it is less than 2 D units of the products.
+        size the sum is D; the unit of the squares may be twice that of the products, and then the
+        sum is less than 2 D units of the products.
         """
         d, m, size = self.width, self.most, self.size
         # No noise is made for the L1 norm here, of which an upper bound will do.

@@ -1,16 +1,16 @@
 """A private decision tree: ID3 on noisy counts, or on choices by the exponential mechanism.
 
-A round is for all nodes of a level. They divide the rows among them. Let u attributes be unused on
-the way to a node, the same number at each node of a level. Then a row is in one cell (attribute,
-value, class) of each of u tables. So one that is added or removed changes u counts by 1: u in the
-L1 norm and sqrt(u) in the L2 norm; one that is replaced changes twice as many. The last round
-counts the classes at the leaves, where a row changes one count.
+A round is for all nodes of a level. The nodes of a level divide the rows among them. Let u
+attributes be unused on the way to a node, the same number at each node of a level. Then a row is in
+one cell (attribute, value, class) of each of u tables. So an added or removed row changes u counts
+by 1: u in the L1 norm and sqrt(u) in the L2 norm; a replaced row changes twice as many. The last
+round counts the classes at the leaves, where a row changes one count.
 
-A choice instead of counts releases an attribute, and nothing else (`score`, `rounds`): one
-round for each level again, for any number of attributes. It does not tell how large a node is.
+A choice instead of counts releases an attribute, and nothing else (`score`, `rounds`): one round
+for each level again, for any number of attributes. A choice does not reveal the size of a node.
 
-*Scores.* An attribute splits rows well if it leaves little unknown of the class of a row.
-N[v, c] rows have the value v and the class c, N[v] the value v. The score of an attribute is minus
+*Scores.* An attribute splits rows well if little uncertainty about the class of a row remains. N[v,
+c] rows have the value v and the class c, N[v] the value v. The score of an attribute is minus
 
 * entropy: the sum of N[v, c] log2(N[v] / N[v, c]), the length of a code of the classes;
 * gini: the sum over v of N[v] - sum of N[v, c]^2 / N[v], the rows that are expected to be guessed
@@ -147,7 +147,7 @@ class _Shape:
         return slice(first, first + int(self.values[node]) + 1)
 
     def native(self, width: int) -> cross.Tree:
-        """Return this tree in the form of the kernels, where a leaf is its own child."""
+        """Return this tree in the format of the kernels, in which a leaf is its own child."""
         feature, nodes = np.asarray(self.feature), np.arange(len(self.feature))
         leaf = feature < 0
         columns = np.where(leaf, 0, feature), np.where(leaf, nodes, self.children), self.values
@@ -178,7 +178,7 @@ class Nodes(_Shape):
         return range(first, first + values)
 
     def leaves(self) -> list[int]:
-        """Return the leaves: the nodes that are not divided."""
+        """Return the leaves: the nodes that are not split."""
         return [i for i, attribute in enumerate(self.feature) if attribute < 0]
 
 
@@ -191,8 +191,8 @@ class Tree(_Shape):
     feature : int64 array of shape (nodes,)
         The column by which a node divides its rows; -1 for a leaf. Node 0 is the root.
     children : int64 array of shape (nodes,)
-        The first of its children. They follow one another in the order of the column's values, and
-        the last of them is for rows of none of these values. -1 for a leaf.
+        The first of its children. They are in the order of the column's values, and the last child
+        is for rows with none of these values. -1 for a leaf.
     values : int64 array of shape (nodes,)
         Number of values of the column; 0 for a leaf.
     counts : float64 array of shape (nodes, classes)
@@ -223,9 +223,8 @@ class Tree(_Shape):
     def chances(self) -> NDArray[np.float64]:
         """Return the probability of each class at each node.
 
-        Counts below 0 are 0. How the children of a node differ from its probabilities is kept as
-        far as noise does not explain it, and a child without rows has the probabilities of the
-        node.
+        Counts below 0 are 0. The differences between the children of a node and the node are shrunk
+        by the part that noise explains, and a child without rows has the probabilities of the node.
         """
         chances = np.empty_like(self.counts)
         chances[0] = _shares(self.counts[:1], np.full(self.counts.shape[1], 1.0))[0]
@@ -264,7 +263,8 @@ def _kept(counts: NDArray[np.float64], deviation: NDArray[np.float64]) -> float:
 def pruned(nodes: Nodes, leaves: NDArray[np.float64], deviation: float) -> Tree:
     """Return the tree without the splits that noise explains, from noisy counts of its leaves.
 
-    A split stays if noise does not explain all differences of its children, or if one below stays.
+    A split remains if noise does not explain all differences of its children, or if a split below
+    remains.
     """
     counts = np.zeros((len(nodes), leaves.shape[1]))
     counts[nodes.leaves()] = leaves

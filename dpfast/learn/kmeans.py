@@ -1,15 +1,16 @@
 """Private k-means: a few rounds of noisy counts and sums of the rows nearest to each center.
 
-A round knows k centers. A row belongs to the nearest one, and adds 1 to its count. To the sum of
-column j it adds z_j, the distance of its cell from the public middle in half cells, at most s_j in
-size. So a row that is added or removed changes one count by 1 and one sum of each column by at most
-s_j. One that is replaced changes, if it stays with its center, no count and one sum of each column
-by at most 2 s_j; if it does not, two counts by 1 and two sums of each column by at most s_j.
+A round starts with k centers. A row belongs to the nearest center, and adds 1 to its count. To the
+sum of column j it adds z_j, the distance of its cell from the public middle in half cells, at most
+s_j in size. So an added or removed row changes one count by 1 and one sum of each column by at most
+s_j. A replaced row changes, if it stays with its center, no count and one sum of each column by at
+most 2 s_j; otherwise two counts by 1 and two sums of each column by at most s_j.
 
-*How it starts.* None of that depends on k. So the first round can afford more cells than there are
-clusters, around public points. k-means on their released counts and means sees where rows are as a
-whole, and does not stop where steps from poor centers would. It finds twice as many centers as
-there are clusters where rounds are left to count them once; the same again leaves k.
+*How it starts.* None of that depends on k. So the first round can use more cells than there are
+clusters, around public points. k-means on their released counts and means sees the overall
+distribution of the rows, and does not get stuck as steps from poor centers would. It finds twice as
+many centers as there are clusters if rounds remain to count them once; the same step again reduces
+them to k.
 
 *How a round is shared.* Let counts have the share a, and column j the share (1 - a) w_j / W, w_j
 the width of its bounds and W their sum. Among all shares for the columns these have the least total
@@ -105,7 +106,7 @@ class Grid:
     span : list of int
         The last cell, counted from the first.
     nan : str or float
-        What a NaN counts as.
+        The replacement of a NaN.
     """
 
     def __init__(self, bounds: Sequence[tuple[float, float]], nan: str | float) -> None:
@@ -205,14 +206,14 @@ def spread(k: int, lo: Floats, hi: Floats) -> Floats:
 def centers_of(points: Floats, weights: Floats, k: int) -> Floats:
     """Return at most k centers for weighted points: all points, if there are at most k.
 
-    Greedy: the next center is the point that leaves the least sum of weighted squared distances.
-    Then one center after the other is exchanged for a point as long as that helps, and k-means
-    steps follow.
+    Greedy: the next center is the point with the least remaining sum of weighted squared distances.
+    Then centers are exchanged for points as long as that improves the sum, and k-means steps
+    follow.
 
     Parameters
     ----------
     points : float64 array of shape (m, d)
-        Not so far apart that a squared distance overflows.
+        The points must not be so far apart that a squared distance overflows.
     weights : float64 array of shape (m,)
         Positive.
     """
@@ -604,16 +605,17 @@ class _Walk:
     Attributes
     ----------
     questions : int
-        How many have been asked.
+        The number of rounds so far.
     uses : int
-        How many rounds the next question uses at once. With `chosen`, what the first one tells
-        decides on that.
+        How many rounds the next question uses at once. With `chosen`, the answers of the first
+        round decide the number of rounds.
     noise : float
         The variance of the noise in the coordinate sums of a center, added over columns.
     enough : float
         A count above that is not taken for noise.
     cells, counted : int
-        Number of cells whose counts alone are asked for, and rounds that takes at once.
+        The number of cells for which only counts are queried, and the number of rounds that this
+        uses at once.
     rows : float or None
         The noisy number of rows, once it is known.
     full : float
@@ -671,8 +673,8 @@ class _Walk:
     def count_rows(self) -> bool:
         """Count all rows with noise, and return whether to count the rows of cells next.
 
-        That is so if there are enough cells to divide each column, with counts above the noise. The
-        number of rounds for the cells is chosen, too.
+        This requires enough cells to divide each column, with counts above the noise. The number of
+        rounds for the cells is chosen, too.
         """
         grid, k, rounds = self.grid, self.k, self.rounds
         changes = 0 if rounds.neighbors == "replace" else 1
@@ -781,8 +783,8 @@ class _Answer:
     def split(self, centers: Floats, step: int) -> Floats:
         """Move each center with hardly a row next to a center with the most rows.
 
-        The two centers go to either side of the old place, in a direction that differs from case to
-        case and does not depend on the data.
+        The two centers are placed on either side of the old position, in directions that vary and
+        do not depend on the data.
         """
         grid, k = self.grid, len(centers)
         moved, weights = centers.copy(), np.where(self.live, self.counts, 0.0)

@@ -1,14 +1,16 @@
 """Private least squares from noisy sums, in rounds that are chosen on the way.
 
 All products of d features take d^2 numbers, and noise for as many: too much for few rows. So the
-first of four rounds asks for little, the number of rows, the sums and squares of columns and their
-products with the target (`normal_equations.Moments`). What it answers, and the noise that the other
-three rounds would have, decide what these are used for:
+first of four rounds queries few sums: the number of rows, the sums and squares of columns and their
+products with the target (`normal_equations.Moments`). Its answers, and the noise that the other
+three rounds would have, decide how these rounds are used:
 
-* All products (`normal_equations.Normal`), where rows are many times what noise hides. If they are
+* All products (`normal_equations.Normal`), if there are many times more rows than noise hides. If
+they are
   not very many, there is one more column, the place of a row along the line that the first answers
   suggest, which is told more exactly: where noise hides the rest, what is learned is that line.
-* A line. Two rounds more ask the same as the first. They tell the direction along which
+* A line. Two further rounds make the same query as the first. They determine the direction along
+which
   features tell the target, of which the last round tells the slope: it asks for products of the
   place along the line and the target, which are three numbers for any d. That is the first step of
   partial least squares (Wold 1966; conjugate gradients), with columns of one scale.
@@ -238,7 +240,7 @@ class _Learned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Question(Generic[Sums]):
-    """Sums over the rows to ask for, with the number of rounds that the question uses."""
+    """Sums over the rows to query, with the number of rounds that they use."""
 
     sums: Sums
     parts: Sequence[Some]
@@ -253,7 +255,7 @@ class _Question(Generic[Sums]):
 
 
 class _Walk:
-    """The rounds of a linear regression: ask for sums of products, and solve for coefficients.
+    """The rounds of a linear regression: query sums of products, and solve for coefficients.
 
     Parameters
     ----------
@@ -298,7 +300,7 @@ class _Walk:
             checks.fail("y_bounds", rule, bounds[-1])
 
     def parts(self) -> list[Some]:
-        """Return the parts of all questions that may be asked."""
+        """Return the parts of all queries that may be made."""
         moments = (self.first, self.again, self.mean)
         normals = (self.with_line, self.all, self.line)
         return [part for question in (*moments, *normals) for part in question.parts]

@@ -2,22 +2,22 @@
 
 A row of class c adds 1 to the count of c, and for each column to sums of c alone.
 
-*A column of numbers.* Let z be the distance of a cell from the public middle, |z| <= h. Released
-are the sums of h z and of h^2 - z^2, with noise of one scale. For t = z / h their squares are h^4
-times t^2 + (1 - t^2)^2 = 1 - t^2 (1 - t^2) <= 1: means and variances of a column cost no more than
-one of the two alone (released as z^2, they would cost 2). In size, |t| + 1 - t^2 <= 5 / 4. A row
-that is replaced changes them, within a class, by a = t - t' and a b, b = t + t', |a| + |b| <= 2: in
-square by a^2 (1 + b^2), at most 4, for a^2 (1 + (2 - a)^2) never falls; in size by at most
-a (3 - a) <= 9 / 4. Between two classes, by 2 and by 5 / 2.
+*A column of numbers.* Let z be the distance of a cell from the public middle, |z| <= h. The
+released sums are those of h z and of h^2 - z^2, with noise of one scale. For t = z / h their
+squares are h^4 times t^2 + (1 - t^2)^2 = 1 - t^2 (1 - t^2) <= 1: means and variances of a column
+cost no more than one of the two alone (released as z^2, they would cost 2). In size, |t| + 1 - t^2
+<= 5 / 4. A row that is replaced changes them, within a class, by a = t - t' and a b, b = t + t',
+|a| + |b| <= 2: in square by a^2 (1 + b^2), at most 4, for a^2 (1 + (2 - a)^2) never falls; in size
+by at most a (3 - a) <= 9 / 4. Between two classes, by 2 and by 5 / 2.
 
 *A column of categories.* 1 for the value in the class: 1 or, replaced, 2 of these numbers change.
 
-*How the round is shared.* Columns have equal parts of it; counts, as in k-means, about
-1 / (1 + 2 sqrt(d)) or more. Where rows are replaced and noise is Gaussian, a column of numbers uses
-all of its part within a class, where counts do not change, and half of it between two. So counts
-have what the columns leave between two classes; if all are of numbers, half of the round for
-nothing. (Rounding down, for integers too large for the samplers, changes four numbers by 1 each, 2
-in the L2 norm; half of a part covers it for two classes if the whole has room for 2 sqrt(2).)
+*How the round is shared.* Columns have equal parts of it; counts, as in k-means, about 1 / (1 + 2
+sqrt(d)) or more. Where rows are replaced and noise is Gaussian, a column of numbers uses all of its
+part within a class, where counts do not change, and half of it between two. So counts get what the
+columns leave unused between two classes; if all columns are numbers, counts get half of the round
+at no cost. (Rounding down, for integers too large for the samplers, changes four numbers by 1 each,
+2 in the L2 norm; half of a part covers it for two classes if the whole has room for 2 sqrt(2).)
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ class NaiveBayes(MixedClassifier):
 
 
 class ClassSums:
-    """The sums that naive Bayes asks for: counts of classes, and sums by class for each column.
+    """The sums that naive Bayes queries: counts of classes, and sums by class for each column.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class ClassSums:
         The columns.
     labels : Classes
     nan : str or float
-        What a NaN in a column of numbers counts as.
+        The replacement of a NaN in a column of numbers.
     """
 
     def __init__(

@@ -1,19 +1,19 @@
 """Noisy normal equations: sums of products of 1, features and target, and how to solve them.
 
 Coordinates are in units of half of the width of their bounds, so each is in [-1, 1]. All sums are
-of integers; see `Moments` and `Normal` for what a row changes them by.
+of integers; `Moments` and `Normal` have the changes by a row.
 
-*Moments.* A row has features z in [-1, 1]^d and a target t. It adds 1, t, and for each feature z,
-1 - z^2 and z t. Let their noises be those of the sensitivities 17, 17, 3.4 d, 3.4 d and 1.7 d in L1
-norm. In these noises a row moves by at most
+*Moments.* A row has features z in [-1, 1]^d and a target t. A row adds 1, t, and for each feature
+z, 1 - z^2 and z t. Let their noises be those of the sensitivities 17, 17, 3.4 d, 3.4 d and 1.7 d in
+L1 norm. In units of these noises a row changes the sums by at most
 
     2 / 17 + (|z| + 1 - z^2) / 3.4 + |z| / 1.7, with the mean over all features,
 
 where the last two add up to (3 |z| + 1 - z^2) / 3.4, which rises up to |z| = 1. It is 15 / 17
-there, so a row moves by 1 at most. In squared L2 norm let them be 14.5, 14.5, 5.8 d, 5.8 d and
-1.45 d. Then a row moves by 2 / 14.5 + (z^2 + (1 - z^2)^2) / 5.8 + z^2 / 1.45 at most, and as z^2 +
-(1 - z^2)^2 is at most 1, that is 1 again. A row that is replaced moves by no more than one that
-goes and one that comes, and leaves the number of rows as it is: by 2, and by 4 in square.
+there, so a row changes the sums by at most 1. In squared L2 norm let them be 14.5, 14.5, 5.8 d, 5.8
+d and 1.45 d. Then a row moves by 2 / 14.5 + (z^2 + (1 - z^2)^2) / 5.8 + z^2 / 1.45 at most, and as
+z^2 + (1 - z^2)^2 is at most 1, that is 1 again. A row that is replaced moves by no more than one
+that goes and one that comes, and leaves the number of rows as it is: by 2, and by 4 in square.
 
 With an epsilon alone the sums of features may have joint noise for the box of all of them, with
 15 / 17 of the loss: z and z t go as far as 1, and 2 where rows are replaced, and 1 - z^2 as far as
@@ -131,7 +131,8 @@ class Products(NamedTuple):
         """Return slopes, the value where all features are 0, and standard errors of the slopes.
 
         `noise` is the size of the noise in the products of `sides` times z, as a matrix. If there
-        is no `ridge` that is added, and what noise explains is left out of the slopes.
+        is no `ridge`, that amount is added, and the slopes are shrunk by the part that noise
+        explains.
         """
         matrix, along, variances = self.around(centered)
         values, vectors = np.linalg.eigh(matrix * np.outer(sides, sides))
@@ -152,7 +153,7 @@ class Products(NamedTuple):
     def _errors(self, slopes: Floats, solver: Floats, centered: bool) -> Floats | None:
         """Return standard errors of slopes, where slopes are `solver` times products with t.
 
-        None without the number of rows or the squares of t. See above.
+        None if the number of rows or the squares of t are unknown. See above.
         """
         v, (rows, mean) = self.variances, self.means(centered)
         if not np.isfinite([v[0, 0], v[-1, -1]]).all():
@@ -267,7 +268,7 @@ class Moments:
         return parts
 
     def parts_within(self, loss: Loss, relation: str, rounds: Fraction) -> list[Some]:
-        """Return the parts of one of `rounds`, with joint noise where that is less."""
+        """Return the parts of one of `rounds`, with joint noise if it is smaller."""
         parts = self.parts(relation)
         d, reach, times = len(self.live), int(REACH), 2 if relation == "replace" else 1
         if not d or not isinstance(loss, Pure):
@@ -317,8 +318,8 @@ class Moments:
     def line(self, products: Products, centered: bool) -> Line:
         """Return the line that predicts the target best, by the products known so far.
 
-        Its slope in a feature is the product with the target over the sum of squares, of which less
-        is taken for what noise makes of either.
+        Its slope in a feature is the product with the target divided by the sum of squares, reduced
+        by the part that noise explains.
         """
         squares, along, variances = products.around(centered)
         rows, mean = products.means(centered)
@@ -338,12 +339,12 @@ class Moments:
 class Normal:
     """The normal equations in integer coordinates; their sensitivity is that of `gram_matrix`.
 
-    Coordinates of features are in [-1, 1], those of the target in [-b, b], beside a constant c, and
-    those along a line, if there is one, in [-l, l], l^2 the number d of features. A row's products
-    have the norm c^2 + d + l^2 + b^2 at most, with c^2 a quarter of the rest, and so has the noise.
-    A coefficient of size 1 is off by the noise of its own product over b, and by that of all
-    others: in all (A + b^2)^2 (1 / b^2 + |coefficients|^2), A = c^2 + d + l^2. For coefficients of
-    length 1 that is least for b^2 = (sqrt(1 + 8 A) - 1) / 4, with c held fixed.
+    Coordinates of features are in [-1, 1], those of the target in [-b, b]; there is a constant c;
+    and those along a line, if there is one, are in [-l, l], where l^2 is the number d of features.
+    A row's products have the norm c^2 + d + l^2 + b^2 at most, with c^2 a quarter of the rest, and
+    so has the noise. A coefficient of size 1 is off by the noise of its own product over b, and by
+    that of all others: in all (A + b^2)^2 (1 / b^2 + |coefficients|^2), A = c^2 + d + l^2. For
+    coefficients of length 1 that is least for b^2 = (sqrt(1 + 8 A) - 1) / 4, with c held fixed.
 
     Parameters
     ----------
@@ -411,8 +412,8 @@ class Normal:
     def noise(self, deviations: Sequence[float]) -> float:
         """Return the norm of the noise in the matrix of products of `sides` times z.
 
-        A matrix of d columns whose entries have the deviation s beside the diagonal, and not more
-        than sqrt(2) s on it, has eigenvalues of about 2 sqrt(d) s at most. This is a little less.
+        A matrix of d columns whose entries have the standard deviation s off the diagonal, and at
+        most sqrt(2) s on it, has eigenvalues of at most about 2 sqrt(d) s. This is a little less.
         """
         if not len(self.live):
             return 0.0

@@ -1,12 +1,12 @@
 """A private perceptron: rounds of noisy sums over the rows that a hyperplane misclassifies.
 
-A round knows a vector w. A row z with label y that is not on its side, y <w, z> <= 0, adds 1 to a
-count and y z to a sum, of length at most r. So a row that is added or removed changes the count by
-1 and the sum by r, and both only if it is wrong.
+A round starts with a vector w. A row z with label y that is not on its side, y <w, z> <= 0, adds 1
+to a count and y z to a sum, of length at most r. So an added or removed row changes the count by 1
+and the sum by r, and both only if it is misclassified.
 
-*How a round is shared.* A step goes by v = sum / count, which for n wrong rows, the round's noise
-being that of rho and a the part for the count, is off by |v|^2 / a + d r^2 / (1 - a), over
-n^2 2 rho. With r^2 = d, as in a cube, and v half as long, that is least for
+*How a round is shared.* A step is v = sum / count; for n misclassified rows, with a the part of rho
+for the count, its squared error is |v|^2 / a + d r^2 / (1 - a), divided by n^2 2 rho. With r^2 = d,
+as in a cube, and v half as long, that is least for
 a : 1 - a = 1 : 2 sqrt(d).
 
 With an epsilon alone, and bounds, the count and the sum are a vector within the box of 1 and H, and
@@ -248,7 +248,7 @@ class Coordinates:
     radius : float or None
         The length of a row. Bounds are those of each coordinate then.
     nan : str or float
-        What a NaN counts as.
+        The replacement of a NaN.
     centered : bool
         Whether coordinates are counted from the middle of the bounds; else from 0.
 
@@ -259,7 +259,7 @@ class Coordinates:
     l1, l2_squared : int
         Upper bounds of the L1 norm of a row, and of its squared L2 norm.
     sizes : list of int or None
-        How large each coordinate is at most, where rows fill the box of them.
+        The largest absolute value of each coordinate, if rows fill the box of these.
     """
 
     def __init__(
@@ -283,7 +283,8 @@ class Coordinates:
     def wrong(self, rows: Rows, w: Floats, bias: float) -> list[int]:
         """Sum 1, y, and each y z over the rows with ``y (w . z + bias) <= 0``.
 
-        A row whose label y is neither -1 nor 1 is none of them, whatever else it holds.
+        A row whose label y is neither -1 nor 1 is never misclassified, whatever its other values
+        are.
         """
         columns, skip, length = self._limits.columns, self._limits.skip, self._length
 

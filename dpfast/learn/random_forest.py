@@ -1,20 +1,20 @@
 """A private random forest: public random splits, and noisy class counts at all leaves.
 
 *One round for all trees.* A row is in one leaf of each of T trees, so it changes T counts by 1
-each, and where it is replaced, 2 T of them. That is a vector of L1 norm T and L2 norm the square
-root of T: with Gaussian noise a tree more makes the counts of all others noisier, but their sum
-over the trees is as exact as before, and goes by more trees. Rows could be divided among the trees
-instead, each of which then has all of the loss for a T-th of the rows. For `epsilon` alone a count
-then is as exact in proportion, but what is summed are other rows in each tree; for the rest it is
-worse by the square root of T. So every row is in every tree.
+each, and a replaced row changes 2 T of them. That is a vector of L1 norm T and L2 norm sqrt(T):
+with Gaussian noise one more tree makes the counts of all others noisier, but their sum over the
+trees is as accurate as before, and uses more trees. Rows could be divided among the trees instead,
+each of which then has all of the loss for a T-th of the rows. For `epsilon` alone a count then is
+as exact in proportion, but what is summed are other rows in each tree; for the rest it is worse by
+the square root of T. So every row is used in every tree.
 
-*Divisions* are drawn before any row is read, public, and alike for the same seed. A tree of depth h
-divides at each of 2**h - 1 nodes by a column and a threshold. Both are uniform: the threshold
-between the bounds of what has come to that node. Values of a column of categories are numbered in
-an order that is drawn for each tree, those that are none of them before all others.
+*Splits* are drawn before any row is read; they are public, and equal for the same seed. A tree of
+depth h divides at each of 2**h - 1 nodes by a column and a threshold. Both are uniform: the
+threshold between the bounds of what has come to that node. Values of a column of categories are
+numbered in an order that is drawn for each tree, those that are none of them before all others.
 
-*A leaf* says how classes are shared at it. What differs from equal shares is kept in proportion to
-n / (n + 2 s sqrt(K)), for n rows of K classes and noise of deviation s.
+*A leaf* estimates the fractions of the classes. Their difference from equal fractions is shrunk by
+the factor n / (n + 2 s sqrt(K)), for n rows of K classes and noise of standard deviation s.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class RandomSplits:
     trees, depth : int
     seed : int
     nan : str or float
-        What a NaN in a column of numbers counts as.
+        The replacement of a NaN in a column of numbers.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """The rows that a learner reads: features, labels and weights, with exact sums over rows.
 
-Labels are an array of their own, or one of the columns. Either way they keep their place among the
-rows, so whoever brings or changes a row does so with its label.
+Labels are a separate array, or one of the columns. In both cases a label belongs to its row, so a
+row is added, removed or replaced together with its label.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Rows:
     names : tuple of str or None
         Names of the features, if they have some.
     labels : Column or None
-        The labels, if they are an array of their own.
+        The labels, if they are a separate array.
     last_is_label : bool
         Whether the last column of `source` is that of the labels.
     weights : Weights or None
@@ -156,11 +156,12 @@ class Rows:
             ``add(features, labels, sums)`` adds the integers of some rows to an int64 array, and
             returns how many of these rows have a NaN.
         nan : str or float
-            What becomes of NaN; under "raise" there must be none.
+            How NaN is treated; under "raise" there must be none.
         most : int
             Rows of a call of `add`, at most.
         room : int
-            Rows whose integers add up to less than 2**62; by default those of one call.
+            The number of rows whose integers add up to less than 2**62; by default those of one
+            call.
 
         Raises
         ------
@@ -304,14 +305,15 @@ def labeled_rows(
     ----------
     X : array_like of shape (n, d), structured array, table, or source
     y : array_like of shape (n,), or str
-        An array with a label for each row. Where X has columns with names, the name of one, which
-        then is no feature; of a file that is scanned, of any of its columns.
+        An array with a label for each row. If X has columns with names, the name of a column, which
+        then is not a feature; for a scanned file, any of its columns.
     columns : Columns, optional
-        The features: those that are text are read as indices of their public words.
+        The features: text features are read as indices of their public words.
     classes : Bins, optional
         The public labels, if there are some.
     width : int, optional
-        Number of features, by default as `columns` has it. A list does not say how many it has.
+        Number of features, by default as `columns` has it. The number of columns of a list is
+        unknown.
     relation : {"replace", "add-remove"}, default "replace"
         Where rows come and go their number is private, and the pass meets another one of labels.
 
@@ -376,7 +378,7 @@ def _expect_numbers(
 
 
 def expect_dense(X: Any) -> None:
-    """Refuse sparse matrices and complex numbers, in the words that scikit-learn uses."""
+    """Refuse sparse matrices and complex numbers, with the messages of scikit-learn."""
     sparse = sys.modules.get("scipy.sparse")
     if sparse is not None and sparse.issparse(X):
         why = ": sparse input is not supported, but what its toarray() returns is"
@@ -400,7 +402,7 @@ def expect_same(
 ) -> None:
     """Refuse columns that differ in number, or in names if both have names, from the fitted ones.
 
-    The hints are those that scikit-learn gives.
+    The hints are those of scikit-learn.
     """
     if width != learned:
         words = f"{argument} must be of {learned} columns, as in fit, got '{width} of them'"

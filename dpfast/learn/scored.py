@@ -59,7 +59,7 @@ class Score(NamedTuple):
 class _Scoring(Around[Value]):
     """The mechanism of a score, on rows whose contribution bounds were applied before.
 
-    It has noise for all rows of a person at once, whichever these are.
+    It has noise for all rows of a person at once, whichever of them are kept.
     """
 
     title: str
@@ -104,11 +104,11 @@ class Scored(Estimator):
 
         Privacy
         -------
-        With a loss it is made of `dpfast.mean` (of clusters `dpfast.sum`) of numbers of each row,
+        With a loss it is a `dpfast.mean` (for clusters a `dpfast.sum`) of one number for each row,
         which satisfies that loss by the theorem there, for neighbors that differ in a row, or, with
-        `ids`, in all rows of a person, as `neighbors` of the learner and the budget say. Targets,
-        predictions and features are clamped to their public bounds first. What was learned is
-        public: rows that it was learned from pay for both.
+        `ids`, in all rows of a person, under the relation of the learner's `neighbors` and the
+        budget. Targets, predictions and features are clamped to their public bounds first. The
+        learned parameters are public: rows that were used for them pay for both.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class Classifier(Supervised):
         Returns
         -------
         array of shape (n,)
-            Of the type of `classes_`.
+            In the type of `classes_`.
 
         Raises
         ------
@@ -306,7 +306,7 @@ class Regressor(Supervised):
         Returns
         -------
         float64 array of shape (n,)
-            Within the bounds of the target, if the learner says so.
+            Within the bounds of the target, if the learner has them.
 
         Raises
         ------

@@ -75,7 +75,8 @@ class Transformer(Weighted):
         Returns
         -------
         float64 array of shape (n, columns)
-            One column for each center, component or column; or a DataFrame, as `set_output` has it.
+            One column for each center, component or column; or a DataFrame, if `set_output`
+            requires it.
 
         Raises
         ------
@@ -141,7 +142,7 @@ class Transformer(Weighted):
         ----------
         transform : {"default", "pandas"}, optional
             An array, or a DataFrame of pandas with the index of the rows, if they have one. If left
-            out, nothing changes. If nothing was chosen, scikit-learn's ``transform_output`` counts.
+            out, nothing changes. Without a choice, scikit-learn's ``transform_output`` is used.
 
         Returns
         -------
@@ -151,7 +152,7 @@ class Transformer(Weighted):
         Raises
         ------
         ArgumentError
-            For another form.
+            For any other value.
 
         Examples
         --------
@@ -206,7 +207,7 @@ class Transformer(Weighted):
         Raises
         ------
         ArgumentError
-            If scikit-learn is set to another form.
+            If scikit-learn's setting has another value.
         MissingExtraError
             If it is "pandas", which is not installed.
         """

@@ -1,20 +1,22 @@
-"""Rows with weights: a row counts in every sum of a learner as often as its weight says.
+"""Rows with weights: a row counts in every sum of a learner as many times as its weight.
 
 A weight is clipped to public bounds, 0 <= lo <= hi, and put on the nearest cell k of a public grid,
 a <= k <= b, with 2**15 cells or more between 0 and hi. Its value is k units, a power of two each.
 
-*Sensitivity.* What is asked in a round, be it chosen by all answers before, is a sum of integers
-g(row) over the rows. With weights it is the sum of k g(row): what it would be if each row were
-there k times. Let noise be made for rows that come and go, so that in units of it g is at most 1
-long, in the norm that the loss is composed in: L1, L2, or the nuclear norm of a matrix.
+*Sensitivity.* A query in a round, even if it was chosen by all earlier answers, is a sum of
+integers g(row) over the rows. With weights it is the sum of k g(row): the sum if each row were
+there k times. Let noise be calibrated to rows that are added or removed, so that in its units g has
+length at most 1, in the norm in which the loss is composed: L1, L2, or the nuclear norm of a
+matrix.
 
 * A row that is added or removed with its weight changes the sum by k g, which is at most b long. So
-  noise for parts that are b times as large is enough (`Rounds.noise`), and as all parts of a round
-  are scaled by the one factor, it does not matter how a learner divides the round among them.
+  noise for parts that are b times as large is enough (`Rounds.noise`), and because all parts of a
+  round are scaled by the same factor, it does not matter how a learner divides the round among
+  them.
 * One that is replaced, with its weight, changes the sum by k g - k' g', which is at most 2 b long.
-  That holds whatever g' and k' are, so noise is for rows that come and go there, too, of parts that
-  are 2 b times as large. (The number of rows, public where they are replaced without weights, is
-  the sum of all weights here, and that changes.)
+  This holds for any g' and k', so under replace noise is also calibrated to added or removed rows,
+  with parts that are 2 b times as large. (The number of rows, public if they are replaced without
+  weights, is the sum of all weights here, and that changes.)
 * Integers that are divided by a unit and rounded down change by 1 more each, where they change: one
   row changes as many of them as without a weight, and one that is replaced twice as many.
 
@@ -64,9 +66,9 @@ class Weights:
     ----------
     column : Column
     cells : Cells
-        Those between the bounds, counted from 0.
+        The cells between the bounds, counted from 0.
     nan : str or float
-        What becomes of NaN; under "drop" the row counts 0 times.
+        How NaN is treated; under "drop" the row counts 0 times.
     """
 
     column: Column
@@ -153,7 +155,7 @@ def weights_of(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For what cannot be read, and for bounds that are none; no weight is looked at.
+        For data that cannot be read, or bounds that are not bounds; no weight is read.
     """
     if bounds is None:
         checks.fail("weight_bounds", "given with sample_weight", None)

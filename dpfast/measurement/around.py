@@ -2,11 +2,11 @@
 
 Masks of rows that are replaced: a mechanism under "add-remove" in two steps.
 
-To replace a row, of which a mask may keep the old one, the new one, both or neither, is at most to
-remove a row and to add one. So a mechanism that costs `privacy.group_within(loss, 2)` for one of
-these steps costs no more than `loss` for the change (group privacy, Dwork, McSherry, Nissim and
-Smith, TCC 2006). A mechanism whose loss for a replaced row also covers one that leaves or enters
-needs none of this, and gets all of the loss.
+Replacing a row, whose old and new value a mask may keep or not, is at most removing a row and
+adding one. So a mechanism that has the loss `privacy.group_within(loss, 2)` for one of these steps
+has at most `loss` for the change (group privacy, Dwork, McSherry, Nissim and Smith, TCC 2006). A
+mechanism whose loss for a replaced row also covers a row that enters or leaves needs none of this,
+and gets all of the loss.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..tables.intake import View
 
 @dataclass(frozen=True, slots=True)
 class Around(Mechanism[Value]):
-    """Base of mechanisms that wrap an `inner` one, and take from there what they do not override.
+    """Base of mechanisms that wrap an `inner` one, and use its members unless they override them.
 
     Parameters
     ----------
@@ -64,10 +64,10 @@ class Around(Mechanism[Value]):
 class OfKept(Around[Value]):
     """A mechanism that runs its inner mechanism on the rows of a view that the mask keeps.
 
-    What a mechanism of rows that are added or removed costs is a fact about the rows that it is
-    shown. A row that a mask keeps or not, as a function of that row alone, comes and goes with it.
-    Where a row is replaced, it may also leave or enter, which a mechanism has to cover (as
-    `TwoSteps` does).
+    The loss of a mechanism of added or removed rows holds for the rows that it is given. A row that
+    a mask keeps or not, as a function of that row alone, is added or removed with it. If a row is
+    replaced, it may also enter or leave the mask, which a mechanism has to cover (as `TwoSteps`
+    does).
     """
 
     __slots__ = ()

@@ -1,11 +1,10 @@
 """``bounds="auto"``: a quarter of the loss draws the bounds, the rest pays for the statistic.
 
-The two are one release, which costs what is asked for: losses add up, also where what is asked
-second depends on what was answered first (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun
-and Steinke, TCC 2016; for (epsilon, delta), whose delta is for the statistic alone, Dwork and Roth,
-2014). The bounds may be those of `mechanism`, which are numbers that no statistic refuses: so all
-arguments are checked with other bounds before anything is spent, and what is charged does not
-depend on the data.
+The two are one release of the requested loss: losses add up, even if the second query depends on
+the first answer (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke, TCC 2016;
+for (epsilon, delta), whose delta is for the statistic alone, Dwork and Roth, 2014). The bounds may
+be any of the public numbers, none of which a statistic refuses: so all arguments are checked with
+other bounds before anything is spent, and the charged loss does not depend on the data.
 """
 
 from __future__ import annotations
@@ -63,12 +62,12 @@ def trial(make: Callable[[Any], T], bounds: Sequence[Any]) -> T:
     make : callable
         ``make(bound)``.
     bounds : sequence
-        The trial bounds. What is made with the first is returned.
+        The trial bounds. The result for the first of them is returned.
 
     Raises
     ------
     ArgumentError
-        If an argument breaks a rule, or what is left of the loss is too small.
+        If an argument breaks a rule, or the rest of the loss is too small.
     """
     try:
         every = [make(bound) for bound in bounds]
@@ -91,7 +90,7 @@ class WithBounds(Mechanism[Value]):
     make : callable
         ``make(pair)``, or ``make(pairs)`` for several columns, returns the statistic's mechanism.
     loss, remaining_loss : Loss
-        What is charged, and the part of it that is the statistic's.
+        The loss that is charged, and the part of it for the statistic.
     named : str
         The statistic.
     """

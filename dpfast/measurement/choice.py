@@ -1,12 +1,12 @@
 """The choice of noise for sums that are released together, from one table of all families of noise.
 
-Sums are released together. `Moves` says by what those of neighbors differ, and how much the noise
-of each counts in the estimate. The families, in units of the sizes D_i and with the weights c_i,
+Sums are released together. `Moves` describes how neighboring sums differ, and the weight of each
+sum's noise in the estimate. The families, in units of the sizes D_i and with the weights c_i,
 squares of how much of an error of D_i in a sum is in the estimate:
 
 * *alike*: the same noise on each sum, by the norms of a difference (`noise.calibrated_integer`):
   Laplace by L1, Gaussian by L2, a staircase where one sum differs.
-* *divided*: noise of its own on each sum, for a part p_i of the loss. Gaussian noise has the
+* *divided*: separate noise on each sum, for a part p_i of the loss. Gaussian noise has the
   variance 1 / (2 rho p_i), so sum(c_i / p_i) is least for p_i in proportion to sqrt(c_i). Laplace
   noise has 2 / (epsilon p_i)^2, and the cube root of c_i.
 * *box*, *stairs*: joint noise for the box of all sizes (`noise.box`, `noise.stairs`).
@@ -73,9 +73,9 @@ class Groups(NamedTuple):
     Parameters
     ----------
     moves : int
-        How many moves of the sums of one group make up a difference.
+        The number of moves of the sums of one group that make up a difference.
     draws : int
-        Of how many draws of a pure loss the price in rho is.
+        The number of draws of a pure loss whose loss in rho is charged.
     every : int, default 0
         How many sums all groups have, which only grow with a unit, those of a group by no more than
         the size of `Moves` together; 0 if that is private, or sums may differ in both directions.
@@ -162,11 +162,12 @@ def centered_groups(sums: int, most: int, rows: int, shift: Fraction) -> Moves:
     sums, most : int
         How many sums all groups have, and in how many groups a unit is.
     rows : int
-        By how much a unit lets the sums of a group grow, all together: its rows there, of counts.
+        The largest amount that a unit adds to the sums of a group, all together: its number of rows
+        there, for counts.
     shift : Fraction
         The part a of that which is taken off every sum for each unit, at most 1/2. If it is not 0,
         the number of units comes first. A sum is A_i + a r n, all of them in units of a's
-        denominator. One sum stands for all, which are alike.
+        denominator. One sum represents all, which are equal.
     """
     unit, off = shift.denominator, shift.numerator
     largest, others = unit - off, sums - most
@@ -262,7 +263,7 @@ def choose_noise(loss: Loss, moves: Moves) -> NoiseCandidate:
     Parameters
     ----------
     loss : Pure, Approx or ZCDP
-        The loss of all sums together. That of the noise may be less.
+        The loss of all sums together. The loss of the noise may be smaller.
     moves : Moves
     """
     least = least_noise(loss, moves, (*FAMILIES, *OF_USERS))
@@ -275,7 +276,7 @@ def least_noise(
 ) -> NoiseCandidate | None:
     """Return the noise of the least error, or None where no family has noise for sums of groups.
 
-    The families are those of dpfast alone, unless others are given.
+    By default only the families of dpfast are used.
     """
     size = amount(loss)
     least: NoiseCandidate | None = None
@@ -380,8 +381,8 @@ def _of_parts(loss: Loss, size: Fraction, moves: Moves, distribution: str) -> No
 def _parts(moves: Moves, is_laplace: bool) -> dict[int, Fraction]:
     """Return the part of the loss for each sum that can differ between neighbors, by index.
 
-    The ratio of numbers of rows to others, as groups, is rounded to a whole number; so is that of
-    others to one another to 10 bits.
+    The ratio of numbers of rows to other sums, as groups, is rounded to a whole number; the ratios
+    among the other sums are rounded to 10 bits.
     """
     power, norm = (1 / 3, moves.norm) if is_laplace else (1 / 2, moves.norm)
     heads = [i for i in moves.moving if i < moves.counts]

@@ -82,20 +82,21 @@ class Answer(dict[str, Any], Noted):
     def totals(self) -> Answer:
         """Return the sums over groups of counts and of sums, with their error bars.
 
-        They are what the rows of the answer add up to, so both agree, and cost nothing
-        (post-processing). Of private keys they are sums over the groups that are shown. A total
+        They are the sums of the rows of the answer, so both agree, and they cost nothing
+        (post-processing). With private keys they are sums over the groups that are shown. A total
         that is released by itself has less noise: `dpfast.consistent` makes groups agree with it.
 
         Returns
         -------
         Answer
-            Of one row, without keys: the columns of `dpfast.stat.count`, `count_distinct`, `sum`
-            and `histogram`. Its note names what has no total: means and quantiles, and counts that
-            are cut at 0, which add up to too much. An answer that was pickled has none.
+            One row, without keys: the columns of `dpfast.stat.count`, `count_distinct`, `sum` and
+            `histogram`. Its note names the statistics without a total: means and quantiles, and
+            counts whose negative values are replaced by 0, which add up to too much. An answer that
+            was pickled has none.
 
         Notes
         -----
-        The bar of G groups is about the root of G times that of one, as their noise is
+        The bar of G groups is about sqrt(G) times that of one group, because their noise is
         independent; noise that groups share adds up to G times as much. It is by the distribution
         of the sum (`total_within` in ``dpfast/groups/sums.py`` has the proof). With `rows_limit` it
         holds what is lost of all groups.
@@ -111,7 +112,7 @@ class Answer(dict[str, Any], Noted):
         return Answer() if self.sum_groups is None else self.sum_groups(self)
 
     def __reduce__(self) -> Any:
-        """Pickle the public columns and note, and not the mechanism that `totals` asks."""
+        """Pickle the public columns and the note, without the mechanism that `totals` needs."""
         return type(self), (dict(self),), {"note": self.note, "by": self.by}
 
     @property
@@ -155,22 +156,22 @@ class Answer(dict[str, Any], Noted):
         return extra("pandas", "a table of pandas").DataFrame(dict(self))
 
     def plot(self, *statistics: str, ax: Any = None) -> Any:
-        """Draw statistics of groups with their error bars, one beside the other.
+        """Draw statistics of groups with their error bars, side by side.
 
-        A group has a line, in the order of the answer. What prints in grey is told by its place and
-        not by its color. No setting of matplotlib is changed.
+        A group has a line, in the order of the answer. In a grey print, positions and not colors
+        distinguish the statistics. No setting of matplotlib is changed.
 
         Parameters
         ----------
         *statistics : str
             The names of columns; by default all that are neither keys nor error bars.
         ax : matplotlib Axes, optional
-            Where one statistic is drawn; by default in a new figure.
+            The axes for a single statistic; by default in a new figure.
 
         Returns
         -------
         matplotlib Axes, or an array of them
-            One for each statistic, as pandas returns them.
+            One for each statistic, as in pandas.
 
         Raises
         ------
@@ -279,7 +280,7 @@ def _with_bar(column: str, value: Any, bar: Any) -> str:
 
 
 def labels(numbers: Sequence[float]) -> list[str]:
-    """Return numbers as text, with six digits if these tell the numbers apart, else with all."""
+    """Return numbers as text, with six digits if these distinguish them, else with all."""
     short = [f"{number:g}" for number in numbers]
     return short if len(set(short)) == len(short) else list(map(repr, numbers))
 

@@ -1,9 +1,9 @@
 """One mechanism on the rows of each of two groups: parallel composition.
 
 A row is in at most one group, which depends on the row alone. Under "add-remove" neighbors have the
-same rows in one of the groups, and differ by one row in the other, so both answers together cost
-what one costs (McSherry, SIGMOD 2009). A replaced row may leave one group and enter the other: that
-is two steps (`around`). The rows of a person are one step after the other (`unit`).
+same rows in one of the groups, and differ by one row in the other, so both answers together cost as
+much as one (McSherry, SIGMOD 2009). A replaced row may leave one group and enter the other: that is
+two steps (`around`). The rows of a person are successive steps (`unit`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .statistic import Bounded, Layout, Statistic, Terms
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Two groups of rows, told apart by the key in the last column, and the statistic of each."""
+    """Two groups of rows, by the key in the last column, and the statistic of each."""
 
     statistic: Statistic[Any]
     keys: tuple[Any, Any]
@@ -65,7 +65,7 @@ class Disjoint(Around[Any]):
     Parameters
     ----------
     inner : Mechanism
-        Of the rows of one group, which are private in number.
+        The relation of the rows of one group, whose number is private.
     groups : Groups
     title : str
     alone : Mechanism

@@ -1,9 +1,8 @@
 """One answer for each of several columns, each for an equal part of the loss.
 
-A row may change the answers of all its columns. Where nothing serves them better together, d
-releases of a d-th of the loss each, of the same rows, are one release of all of it: epsilon, delta
-and rho add up (basic composition, Dwork, McSherry, Nissim and Smith, TCC 2006; Bun and Steinke, TCC
-2016).
+A row may change the answers of all its columns. Unless a joint mechanism is better, d releases of a
+d-th of the loss each, of the same rows, are one release of the whole loss: epsilon, delta and rho
+add up (basic composition, Dwork, McSherry, Nissim and Smith, TCC 2006; Bun and Steinke, TCC 2016).
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
 """Features: the integers that a row adds to sums, and by how much neighboring sums can differ.
 
 A row is a cell u of 0 .. s of its column (`summaries.cells`); with weights it counts w times, w a
-cell of the weights. A feature is an integer a u + b + c u^2 for public factors, times w, and what
-is released are sums of features. The smallest and the largest feature that a row can have decide by
-how much the sums of neighbors differ, whatever the statistic is:
+cell of the weights. A feature is an integer a u + b + c u^2 for public factors, times w, and sums
+of features are released. The smallest and the largest possible value of a feature determine by how
+much neighboring sums differ, for any statistic:
 
 * a row that is added or removed: by max(|lo|, |hi|);
 * a row that is replaced, where n is public: by hi - lo;
-* a row that is replaced, and may leave or enter as well (`where`): by max(hi, 0) - min(lo, 0).
+* a row that is replaced, and may also enter or leave a mask (`where`): by max(hi, 0) - min(lo, 0).
 
 Features of one basis that are not negative and add up to at most `norm` have that L1 norm, and no
 larger L2 norm. Two such vectors differ by at most twice that in L1, and by its root of two in L2.
 
-A basis is invertible: its sums are those of rows, u and u^2 in another basis, of which the
-answer is a function. So each basis of a statistic leads to the same answer but for the noise.
+A basis is invertible: its sums are those of rows, u and u^2 in another basis, of which the answer
+is a function. So each basis of a statistic gives the same answer, except for the noise.
 """
 
 from __future__ import annotations

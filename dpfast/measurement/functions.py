@@ -1,7 +1,8 @@
 """Public functions of statistics: `dpfast.mean` of `dpfast.Mean`, and so on.
 
-A function takes data, what its class takes, and what `Statistic.prepare` takes of a call. So only
-its docstring is written; or that of the class alone, of which `public` makes the function's.
+A function takes data, the arguments of its class, and the arguments of `Statistic.prepare`. So only
+its docstring is written; or only that of the class, from which `public` makes the function's
+docstring.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def function_of(
     kind : type
         The class, which has the arguments.
     make : callable, optional
-        What makes the statistic of the arguments; by default the class.
+        A function that makes the statistic from the arguments; by default the class.
     """
     taken = signature_of(kind)
     statistic_of: Callable[..., Statistic[Any]] = make or kind
@@ -158,7 +159,7 @@ def public(kind: type[Statistic[Any]]) -> Callable[..., Any]:
     what, taken = head.replace(", as a statistic to measure", ""), signature_of(kind).parameters
 
     def declared(data: Any, **arguments: Any) -> Any:
-        """Stand for the public function, whose name and docstring are set below."""
+        """A placeholder for the public function, whose name and docstring are set below."""
 
     declared.__name__ = declared.__qualname__ = snake_case(kind)
     declared.__module__ = kind.__module__

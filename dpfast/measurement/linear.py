@@ -1,13 +1,13 @@
 """Linear statistics: exact sums of features, integer noise, and an answer made of both alone.
 
-A statistic lists the bases of features that it can be released by (`features`), and computes its
+A statistic lists the bases of features from which it can be computed (`features`), and computes its
 answer and its error bar from noisy moments. This module has what all of them share: how rows are
 read, the sensitivity, the choice of noise and its loss, for one answer or one a column, for rows or
 all rows of a person at once, with weights or without.
 
 A row may change in all of its columns at once, so all features of all columns are one vector. The
-columns share one number of rows, unless each drops missing numbers of its own. The basis and the
-noise are chosen by the error of the answer alone (`choice`).
+columns share one number of rows, unless each drops its own missing numbers. The basis and the noise
+are chosen by the error of the answer alone (`choice`).
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ Answers: TypeAlias = float | NDArray[np.float64]
 class Column:
     """The bounds and cells of a column, and the cells of its weights where rows have weights.
 
-    `misses` says whether a row may have no number here, and then does not count. `of_units` says
-    that such a row is left out before units are bounded, so that it adds to no sum.
+    `misses` is whether a row may have no number here, in which case it does not count. `of_units`
+    is whether such a row is left out before units are bounded, so that it adds to no sum.
     """
 
     lo: float
@@ -149,7 +149,7 @@ class Column:
         return quotient(inside * numerator**2, 4 * rows * left * denominator**2)
 
     def at(self, part: Any, whole: Any) -> Any:
-        """Return the number that lies between the bounds as `part` lies between 0 and `whole`.
+        """Return the number between the bounds at the position of `part` between 0 and `whole`.
 
         It is the middle if `whole` is not above 0.
         """
@@ -451,7 +451,7 @@ class UnitSums(NamedTuple):
 class Plan:
     """A choice of noise: the basis of each column, and the noise of all sums together.
 
-    `counts` is how many numbers of rows come first, that columns share or have for themselves.
+    `counts` is the number of leading sums that are numbers of rows, shared by columns or separate.
     """
 
     forms: tuple[Basis, ...]
@@ -511,7 +511,7 @@ class Plan:
 
 
 class Sizes(ABC):
-    """Bounds on the noise of one answer's sums, which hold but with a failure probability."""
+    """Bounds on the noise of one answer's sums, which hold except with a failure probability."""
 
     __slots__ = ()
 
@@ -552,7 +552,7 @@ class Sizes(ABC):
         """Return how far a root is off where its square is off by at most `wide`.
 
         Two roots differ by no more than the root of the difference, and by that much if one is 0.
-        Of a known root it is the distance to the ends of the interval around its square.
+        For a known root it is the distance to the ends of the interval around its square.
         """
         if self.answers is None:
             return column.root(wide)
@@ -604,9 +604,9 @@ def plan(
 ) -> Plan:
     """Choose the basis of each column and the noise, from public numbers alone.
 
-    A basis is preferred to an earlier one if its error is smaller by at least a twentieth: the mean
-    over all columns of the error divided by that of the first basis. Where sums are of pairs of
-    rows, `pairs` is the number of pairs that a row is in; else it is 0.
+    If sums are over pairs of rows, `pairs` is the number of pairs that contain a row; otherwise it
+    is 0. Where sums are of pairs of rows, `pairs` is the number of pairs that a row is in; else it
+    is 0.
     """
     is_public = setting.is_public and columns[0].weights is None  # the sum of all weights is not
     forms = [
@@ -684,11 +684,11 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
     statistic : Linear
     columns : tuple of Column
     single : bool
-        Whether there is one answer, and not an array.
+        Whether there is a single answer, and not an array.
     setting : Setting
     nan : str or float
     offered_loss : Loss
-        What may be spent; what is charged is the loss of the noise.
+        The loss that may be spent; the loss of the noise is charged.
     """
 
     statistic: Linear
@@ -711,8 +711,8 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
     def _chosen_for(self) -> Loss:
         """The loss that noise is chosen for, which sums of pairs of rows are also charged.
 
-        It covers the noise for any number of rows, which may be of another distribution than that
-        for two rows: delta is left out where noise for large sums has no use for it.
+        It covers the noise for any number of rows, which may have another distribution than that
+        for two rows: delta is not used if noise for large sums does not need it.
         """
         loss = self.offered_loss
         if not self._of_pairs or not isinstance(loss, Approx):
@@ -859,7 +859,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
     def tails(self, source: View, generator: Generator) -> Counts:
         """Return counts of units by their total, in `PARTS` of the largest row, rounded up.
 
-        Of several columns, the size of a unit is that of the total with the most parts.
+        For several columns, the size of a unit is its largest total in parts.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 """Rows as 1 where they equal a public value and as 0 where they do not: two cells of a column.
 
-That is a function of the row alone, in integers, so all that is proved of cells between the bounds
-0 and 1 holds. A missing row equals nothing.
+This is a function of the row alone, in integers, so all proofs about cells between the bounds 0 and
+1 hold. A missing row equals nothing.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def numbers_of(part: MemoryColumn, words: Words, name: str) -> NDArray[np.float6
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A counter of rows that equal a public value, in the place of a `Grid` that adds up cells."""
+    """A counter of rows that equal a public value, in place of a `Grid` that sums cells."""
 
     axis: Axis
     span: int = 1
@@ -109,7 +109,7 @@ class Compared:
     def write_cells(
         self, values: NDArray[Any], cells: NDArray[np.uint32], gone: NDArray[np.uint8]
     ) -> None:
-        """Write the cell of each row to `cells`, and that no row is missing to `gone`."""
+        """Write the cell of each row to `cells`, and write to `gone` that no row is missing."""
         cells[:], gone[:] = self.matched(values), 0
         cells *= self.span
 

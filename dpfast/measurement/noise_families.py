@@ -1,4 +1,4 @@
-"""`add_noise_family`: noise of other packages in the one choice of noise."""
+"""`add_noise_family`: noise of other packages in the choice of noise."""
 
 from __future__ import annotations
 

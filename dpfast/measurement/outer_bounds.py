@@ -10,16 +10,16 @@ drawn with probability proportional to
     w(hi) w(-lo) exp(-r (u(hi) + v(lo))),      r = c if q = 0, and else c / 2,
     u(hi) = max(A(hi) - q n, q n - A(hi-), 0),      v(lo) = max(B(lo) - q n, q n - B(lo+), 0).
 
-So u is 0 where the row of the rank q n from above lies between hi- and hi; if q = 0 it is A(hi).
-The prior w is public: it falls by a factor of e^2.5 an octave beyond 2^-4, so that a bound that is
-far too wide, which no row speaks against, is rarer than it is harmful. If q = 0 it also leaves out
-some rows, of the order of 1 / c, whatever n is: noise for a bound further out would do more harm
-than clipping them does (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019).
+So u is 0 if the row of rank q n from above lies between hi- and hi; if q = 0 it is A(hi). The prior
+w is public: it falls by a factor of e^2.5 an octave beyond 2^-4, so that a bound that is far too
+wide, which rows do not contradict, is unlikely enough. If q = 0 a bound also leaves out some rows,
+of the order of 1 / c, for any n: the noise for a wider bound would do more harm than clipping these
+rows (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019).
 
-*Loss, q = 0.* A row that comes raises A(hi) by 1 if it lies above hi, and B(lo) if it lies below
-lo, which is never both, as lo < hi. So the sum changes by 0 to 1.
+*Loss, q = 0.* An added row raises A(hi) by 1 if it lies above hi, and B(lo) if it lies below lo,
+but never both, because lo < hi. So the sum changes by 0 to 1.
 
-*Loss, q > 0.* Let a row come. T = q n grows by q, the same for all pairs. The row lies
+*Loss, q > 0.* Let a row be added. T = q n grows by q, the same for all pairs. The row lies
 
 * above hi: A(hi) and A(hi-) grow by 1, and u changes by -(1 - q) to 1 - q;
 * between hi- and hi: only A(hi-) grows, and u changes by -(1 - q) to 0;
@@ -103,8 +103,7 @@ class Side:
     Parameters
     ----------
     outside, inside : int64 array
-        How many rows lie beyond each public number, and beyond the one next to it on the side of
-        the rows.
+        The number of rows beyond each public number, and beyond the next one towards the rows.
     prior : float64 array
     target : Fraction
     c : float
@@ -219,15 +218,15 @@ class DrawnBounds(Mechanism[Any]):
     Parameters
     ----------
     share : Fraction
-        Of the rows, how many may lie beyond a bound.
+        The number of rows that may lie beyond a bound.
     neighbors : {"add-remove", "replace"}
     nan : str or float
     loss_of_column : Draws or ZCDP
         The loss of a column.
     columns : int, optional
-        By default there is one pair, and no array of pairs.
+        By default there is a single pair, not an array of pairs.
     prior : {"", "any size", "about 1"}, default ""
-        What weighs the public numbers.
+        The distribution of the public numbers.
     """
 
     share: Fraction
@@ -293,7 +292,7 @@ def drawn_bounds(
     share: Fraction = Fraction(0),
     prior: str = "",
 ) -> DrawnBounds:
-    """Return the mechanism that draws bounds of one or several columns, for `loss` in all.
+    """Return the mechanism that draws bounds of one or several columns, for a total loss of `loss`.
 
     Raises
     ------

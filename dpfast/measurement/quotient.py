@@ -1,18 +1,18 @@
 """Statistics that are quotients of numbers in a noisy answer about several columns.
 
-What does not look at the rows again costs nothing (Dwork and Roth, 2014, proposition 2.1). So such
-a statistic has the loss and the noise of its `inner` one, under the same neighbors.
+A computation that does not read the rows again costs nothing (Dwork and Roth, 2014, proposition
+2.1). So such a statistic has the loss and the noise of its `inner` one, under the same neighbors.
 
-*Error bars.* Let no number of the inner answer be off by more than its width, but with the failure
-probability: each with its share of that. Then with a numerator n, of width w, and a denominator
-between low and high around d > 0, a quotient is off by at most
+*Error bars.* Let the error of each number of the inner answer be at most its width, except with a
+failure probability, of which each number has a share. Then with a numerator n, of width w, and a
+denominator between low and high around d > 0, a quotient is off by at most
 
     (abs(n) + w) / low - abs(n) / d.
 
-That is clear of quotients that are too large in size. Those that are too small, by at most
-abs(n) / d - (abs(n) - w) / high, or where w > abs(n) by abs(n) / d + (w - abs(n)) / low, are not
-off by more: 2 / d <= 1 / low + 1 / high, for low high <= d^2. The same holds of a true quotient in
-the place of a noisy one.
+That is clear of quotients that are too large in size. Quotients that are too small, by at most
+abs(n) / d - (abs(n) - w) / high, or if w > abs(n) by abs(n) / d + (w - abs(n)) / low, do not have a
+larger error: 2 / d <= 1 / low + 1 / high, because low high <= d^2. The same holds with a true
+quotient in place of a noisy one.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Quotient(Bounded[Any]):
     ----------
     bounds : sequence of (float, float), or "auto"
     other : str, optional
-        The second column of a table, where the statistic is one of several by group.
+        The second column of a table, if the statistic is one of several by group.
     """
 
     bounds: Sequence[Bounds] | Auto
@@ -80,7 +80,7 @@ class Quotient(Bounded[Any]):
     @property
     @abstractmethod
     def inner(self) -> Statistic[Any]:
-        """The inner statistic, of whose noisy answer the quotients are made."""
+        """The inner statistic, from whose noisy answer the quotients are computed."""
 
     @abstractmethod
     def parts(self, answer: Floats, off: Floats) -> tuple[Floats, Floats]:
@@ -89,7 +89,7 @@ class Quotient(Bounded[Any]):
         Parameters
         ----------
         answer, off : ndarray
-            Inner answers: those of groups in the first axis, or one.
+            Inner answers: those of groups along the first axis, or a single one.
 
         Returns
         -------
@@ -98,7 +98,7 @@ class Quotient(Bounded[Any]):
 
     @abstractmethod
     def bar(self, inner: Mechanism[Any], rows: int, confidence: float) -> ErrorBar:
-        """Return the error bar of quotients for a number of rows, infinite where none is known.
+        """Return the error bar of quotients for a number of rows, infinite if none is known.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class Quotient(Bounded[Any]):
         Parameters
         ----------
         answer, widths : ndarray
-            Inner answers, and what no errors of theirs exceed.
+            Inner answers, and bounds on their errors.
 
         Returns
         -------

@@ -3,12 +3,12 @@
     statistic.measure(epsilon=1, unit=unit)  ->  Measurement(data)
     dp.mean(data, bounds=b, epsilon=1)       ==  Mean(bounds=b).prepare(data, epsilon=1).run()
 
-Both take one road. A statistic makes the mechanism of rows, for a relation of rows, a loss and a
-layout (`Terms`); around it come, in this order, the two steps of a mask (`around`), the bounds
-that a part of the loss pays for (`automatic_bounds`), several columns (`equal_parts`) and the unit
-(`unit`). A column of times is read as whole numbers of its unit,
-and the answer turned back (`times`). Which mechanism that is depends on public values alone, so it
-is made once for equal ones.
+Both use the same code path. A statistic makes the mechanism of rows, for a relation of rows, a loss
+and a layout (`Terms`); wrappers follow in this order: the two steps of a mask (`around`), the
+bounds that a part of the loss pays for (`automatic_bounds`), several columns (`equal_parts`) and
+the unit (`unit`). A column of times is read as whole numbers of its unit, and the answer turned
+back (`times`). The choice of mechanism depends on public values alone, so it is made once for equal
+values.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Terms:
         How many rows are added or removed at once: those of a unit, where noise can be made for all
         of them.
     ids : str, optional
-        The name of the ids, where the loss is of a unit with ids, or the part of rows of one.
+        The name of the ids, if the loss is for a unit with ids, or for one row of such a unit.
     """
 
     loss: Loss
@@ -121,8 +121,8 @@ class Terms:
     def missing_rule(self, nan: Any) -> str | float:
         """Return the rule for missing rows, by whether the number of rows is private.
 
-        To drop a row is to mask it: a function of that row alone. So what covers masks of replaced
-        rows covers rows that are dropped, too.
+        Dropping a row is masking it: a function of that row alone. So a loss that covers masks of
+        replaced rows covers dropped rows, too.
         """
         is_private = self.layout.masked or self.neighbors == "add-remove"
         return nan_policy.of_rows(nan, is_private=is_private)
@@ -587,7 +587,7 @@ class Call:
     ----------
     measurement : Measurement
     statistic : Statistic
-        Of the numbers that its column is read as.
+        For the numbers that represent its column.
     """
 
     measurement: Measurement[Any]
@@ -599,7 +599,7 @@ class Call:
     parameters = same_as("measurement.parameters")
 
     def with_ends(self, confidence: float) -> Mechanism[Any] | None:
-        """Return the mechanism that also releases two ends; None if the bar is in units of data."""
+        """Return the mechanism that also releases two ends; None if the bar is in data units."""
         statistic = self.statistic.with_interval(confidence)
         if statistic is self.statistic:
             return None
@@ -706,7 +706,7 @@ def measures_once(ask: Callable[..., Statistic[Value]]) -> Callable[..., Value]:
     Parameters
     ----------
     ask : callable
-        It is not asked twice.
+        It is not called twice.
 
     Returns
     -------
@@ -776,7 +776,7 @@ class Automatic(Statistic[Value]):
 
     @property
     def bounded(self) -> tuple[str | None, ...]:
-        """The columns of a table that have bounds each, where it is one of several by group."""
+        """The columns of a table that have separate bounds, if it is one of several by group."""
         return (self.column,)
 
     @property
@@ -825,7 +825,7 @@ class Bounded(Automatic[Value]):
 
     @property
     def width(self) -> int | None:
-        """The number of columns with bounds of their own; None if one pair serves all columns."""
+        """The number of columns with separate bounds; None if one pair is for all columns."""
         bounds = self.bounds
         return len(bounds) if type(bounds) is tuple and type(bounds[0]) is tuple else None
 
@@ -835,7 +835,7 @@ class Bounded(Automatic[Value]):
         Parameters
         ----------
         columns : int or None
-            None where there is one answer.
+            None if there is a single answer.
 
         Returns
         -------

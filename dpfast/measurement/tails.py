@@ -104,8 +104,9 @@ def rows(summary: Counts) -> int:
 def beyond(summary: Counts, *, above: bool) -> Counts:
     """Return how many rows lie above each public number or, if `above` is False, below.
 
-    A row that has the number itself counts as above it if the number is positive, as below it if it
-    is negative, and as neither if it is 0, around which ``2**-40`` to either side is one place.
+    A row that equals a public number counts as above it if the number is positive, as below it if
+    it is negative, and as neither if it is 0, where all numbers up to ``2**-40`` in size count as
+    0.
     """
     held = summary[:MISSING] if above else summary[:MISSING][::-1]
     from_here = np.cumsum(held[::-1])[::-1]

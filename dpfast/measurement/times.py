@@ -1,10 +1,10 @@
-"""Dates, times and durations in statistics of numbers, with bounds of their own kind.
+"""Dates, times and durations in statistics of numbers, with bounds of the same type.
 
-What such bounds are in units of a column is told by the declared type of the column. A row is read
-as the whole number of units that it lies above the lower bound (of a sum: above 0), clipped to the
-bounds first, and as missing where it has no time. That is a function of the row alone, which never
-falls: so all that is proved of numbers between bounds holds, also by group. Answers are turned
-back, which is post-processing.
+The declared type of a column determines its unit, and so the bounds in this unit. A row is read as
+the whole number of units by which it exceeds the lower bound (for a sum: 0), clipped to the bounds
+first, and as missing if it has no time. This is an increasing function of the row alone: so all
+proofs about numbers between bounds hold, also by group. Answers are turned back, which is
+post-processing.
 """
 
 from __future__ import annotations

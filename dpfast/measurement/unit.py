@@ -5,14 +5,14 @@ rows at once.
 
 *Sums* of rows (counts, sums, means, variances, covariances, histograms and what is made of these)
 choose no rows: a person with more than k counts in part (`summaries.units`, with the proof). Adding
-a person changes the exact sums by at most k times what a row adds, in every norm. So the noise is
-calibrated to the sensitivity of k rows at once, and the loss is that of one person: one step, or
+a person changes the exact sums by at most k times the amount of a row, in every norm. So the noise
+is calibrated to the sensitivity of k rows at once, and the loss is that of one person: one step, or
 two if a person is replaced.
 
 *Other statistics* read at most k rows of each person: a uniform choice, by a fresh secret key
 (`tables.bounding`), among the rows that have an id and that `where` keeps. Then the mechanism runs
 on the kept rows, with a row's part of the loss, under "add-remove" and so with a private number of
-rows. This is so under both relations of people, for the number of kept rows depends on the people.
+rows. This holds under both relations, because the number of kept rows depends on the people.
 
 *Neighbors* differ in all rows of one person, who is added or removed (add-remove), or is replaced
 by a person with other rows and a new id (replace).
@@ -221,9 +221,9 @@ class OfUnits(Around[Value]):
         Under "add-remove", for a row's part of the loss, or for all rows of a person.
     unit : Unit
     steps : int
-        How many rows cost as much as the loss of `inner` says, one after the other: `max_rows`, or
-        1 where that is for all of them at once; 0 where `inner` is of totals of units. The error
-        bar is about the rows that are kept.
+        The number of successive rows that the loss of `inner` covers: `max_rows`, or 1 where that
+        is for all of them at once; 0 where `inner` is of totals of units. The error bar is for the
+        kept rows.
     """
 
     unit: Unit
@@ -246,7 +246,7 @@ class OfUnits(Around[Value]):
 
     @property
     def passes(self) -> int | None:
-        """The passes over the data: one more than `inner` needs where rows of units are chosen."""
+        """The passes over the data: one more than `inner` needs if rows of units are chosen."""
         passes = self.inner.passes
         return passes if passes is None or isinstance(self.inner, AddsUnits) else passes + 1
 

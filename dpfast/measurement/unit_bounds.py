@@ -1,26 +1,26 @@
 """``max_rows="auto"`` and the like: a quarter of the loss draws a bound on units' contributions.
 
-*What is drawn.* Each unit has one integer c: its number of rows (`max_rows`), by group its most in
-a group, or its number of groups (`max_groups`); or the size of its total, in 256ths of the largest
-row, rounded up (`per_unit`), of several columns and by group the largest of all. The public numbers
-v_1 < v_2 < ... above 1 are those of `tails`, sixteen in each octave, up to 2^40. Let A(v) be how
-many units have c >= v, and N(v) how many have v / 2 <= c < v. A number is drawn with probability
-proportional to
+*The drawn number.* Each unit has one integer c: its number of rows (`max_rows`), by group the
+largest number in a group, or its number of groups (`max_groups`); or the size of its total, in
+256ths of the largest row, rounded up (`per_unit`), for several columns and by group the largest of
+all. The public numbers v_1 < v_2 < ... above 1 are those of `tails`, sixteen in each octave, up to
+2^40. Let A(v) be how many units have c >= v, and N(v) how many have v / 2 <= c < v. A number is
+drawn with probability proportional to
 
     w(v) exp(-r S(v) / D),      S(v_j) = 64 A(v_j) + sum over i <= j of min((N(v_i) - a)+, b),
 
 w(v) about v^(-2.9) or v^(-4.3), a = 16 / r and b = D / 2 r, rounded; the bound m is the largest
 integer below v: A(v) units have more than m.
 
-*Why.* Noise for m rows of a unit has a scale of about m / epsilon, and a bound of m leaves out what
-lies beyond, so the least sum of both has about 1 / epsilon units beyond m, however many there are
-(Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019). A draw tells the number of units beyond a bound
-to within 1 / r, which is more. So the prior w makes a bound that is too large as rare as it is
-harmful; and where many units have half of v and more, the tail ends soon, and each number further
-on is rarer by up to exp(-1/2) more. Where few have, the tail is long, and nothing is added. The
-second prior is for rho, and epsilon with delta, for which a draw tells the number of units beyond a
-bound more exactly beside the noise. `benchmarks/contribution_bounds.py` has measured all of them,
-and the share of the loss.
+*Reason.* Noise for m rows of a unit has a scale of about m / epsilon, and a bound of m leaves out
+all rows beyond it, so the sum of both errors is least if about 1 / epsilon units exceed m, for any
+number of units (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019). A draw tells the number of
+units beyond a bound to within 1 / r, which is more. So the prior w makes a bound that is too large
+as improbable as it is harmful; and if many units have half of v and more, the tail ends soon, and
+each further number is less probable by a factor of up to exp(-1/2). If few units have, the tail is
+long, and there is no further factor. The second prior is for rho, and epsilon with delta, for which
+a draw tells the number of units beyond a bound more exactly beside the noise.
+`benchmarks/contribution_bounds.py` has measured all of them, and the share of the loss.
 
 *Loss.* All that a unit changes for the draw is one integer. If it comes, A(v) grows by 1 for v <= c
 alone, and N(v) for the sixteen numbers from there to 2 c: so S(v) grows by 64 up to c, and by 0 to
@@ -95,9 +95,9 @@ def tails_of(sizes: NDArray[Any], units: NDArray[np.int64] | None = None) -> Cou
 
 
 def unit_sizes(source: View, count: Callable[[], Units]) -> tuple[NDArray[Any], Any]:
-    """Return units' numbers of rows, and how many units have each; None where one unit has each.
+    """Return units' numbers of rows, and how many units have each; None if one unit has each.
 
-    Of rows that are not in a database, `count` returns the numbers.
+    For rows that are not in a database, `count` returns the numbers.
     """
     if isinstance(source.source, SqlRows):
         assert source.ids is not None
@@ -118,8 +118,8 @@ class WithUnitBound(Around[Value]):
 
     Privacy: neighbors are datasets that differ in a unit, which is added or removed, or is
     replaced. The draw satisfies its part of the loss (McSherry and Talwar, FOCS 2007; Cesar and
-    Rogers, ALT 2021; above), and what is made with the bound satisfies the remaining part, so both
-    together satisfy the loss (Dwork, McSherry, Nissim and Smith, TCC 2006).
+    Rogers, ALT 2021; above), and the mechanism with this bound satisfies the remaining part, so
+    both together satisfy the loss (Dwork, McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class WithUnitBound(Around[Value]):
 
     @property
     def passes(self) -> int | None:
-        """The passes over the data: one more than `inner` needs, to count what units contribute."""
+        """The passes over the data: one more than `inner` needs, to count units' contributions."""
         passes = self.inner.passes
         return passes if passes is None else passes + 1
 
@@ -179,7 +179,7 @@ class WithUnitBound(Around[Value]):
 
     @property
     def integer_noise(self) -> None:
-        """None, as the noise depends on the bound that is drawn."""
+        """None, because the noise depends on the bound that is drawn."""
 
     @property
     def noise_parameters(self) -> dict[str, Any]:
@@ -221,7 +221,7 @@ class WithUnitBound(Around[Value]):
         return ceil(float(numbers[index])) - 1
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return no error bar, as the noise depends on the bound that is drawn."""
+        """Return no error bar, because the noise depends on the bound that is drawn."""
         return unknown(confidence, NOT_DRAWN)
 
 

@@ -26,8 +26,8 @@ def unit_plan(
     Parameters
     ----------
     bar : callable
-        ``bar(max_rows, rows)`` returns the error bar where so many rows of a unit count, for as
-        many rows that count.
+        ``bar(max_rows, rows)`` returns the error bar if `max_rows` rows of a unit count, and `rows`
+        rows count in all.
     rows, units : int
         How many there are, as far as is public.
     max_rows : sequence of int, optional

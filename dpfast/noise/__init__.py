@@ -1,9 +1,9 @@
 """Exact noise on a public grid.
 
 Every sample of a continuous distribution is *correctly rounded*: it is the multiple of
-`granularity` that is nearest to an ideal, real-valued sample. Rounding is post-processing, so
-whatever is proved of the ideal distribution, its privacy above all, holds for what is returned.
-Float64 decides nearly all samples, with a proved error bound. The others are decided with arbitrary
+`granularity` that is nearest to an ideal, real-valued sample. Rounding is post-processing, so all
+proofs about the ideal distribution, above all of its privacy, hold for the returned number. Float64
+decides nearly all samples, with a proved error bound. The others are decided with arbitrary
 precision, from further random bits where 64 are too few. The same stream of random bits gives the
 same noise on every machine and instruction set.
 
@@ -11,8 +11,8 @@ NOT PRIVATE by themselves: these functions return noise. A release adds it to a 
 calibrated scale; see `dpfast.median`.
 
 The time of a call depends a little on the noise. About one sample in a hundred thousand, next to a
-rounding boundary, takes a tenth of a millisecond longer, and whoever can time single samples sees
-that.
+rounding boundary, takes a tenth of a millisecond longer, and someone who can time single samples
+can see this.
 """
 
 from .additive import gaussian_scale

@@ -10,12 +10,12 @@
   that is n(x) (M(x) - M(x + s)), since e^epsilon n(x + s) = n(x). s is the largest solution with
   x >= 0, by bisection.
 
-Where two of them serve, the one with the smaller standard deviation is taken. That is a choice
-among public numbers.
+If two of them are suitable, the one with the smaller standard deviation is used. This choice
+depends on public numbers.
 
 Several coordinates at once. Let coordinate i of d have integer sensitivity D_i and independent
 noise of scale u D_i. Each coordinate divided by its scale has the sensitivity 1/u, so the vector
-has d/u in L1 and sqrt(d)/u in L2, whatever the D_i are, and the noise is standard. So
+has d/u in L1 and sqrt(d)/u in L2, for any D_i, and the noise is standard. So
 * Laplace with u = d / epsilon is epsilon-DP: the same as epsilon / d for each coordinate, and in
   zCDP d times what that costs;
 * Gaussian with u = sqrt(d / (2 rho)) is rho-zCDP: the same as rho / d for each;
@@ -112,10 +112,10 @@ def analytic(epsilon: float, delta: float) -> float:
 def of_gaussian(loss: Loss) -> Loss:
     """Return the loss of Gaussian noise calibrated to `loss`: for (epsilon, delta) with its rho.
 
-    The noise has 1 / s of the L2 length of the largest move as its standard deviation, s as above,
-    rounded up. So by that length alone it is s^2 / 2-zCDP (Bun and Steinke, TCC 2016), and so is
-    whatever tells no more than whether a standard normal variable was shifted by s: rounding, and
-    rounds of Gaussian differential privacy, are post-processing of that.
+    The standard deviation of the noise is 1 / s times the L2 length of the largest move, with s as
+    above, rounded up. So by that length alone it is s^2 / 2-zCDP (Bun and Steinke, TCC 2016), and
+    so is everything that reveals no more than whether a standard normal variable was shifted by s:
+    rounding, and rounds of Gaussian differential privacy, are post-processing of that.
     """
     if not isinstance(loss, Approx):
         return loss

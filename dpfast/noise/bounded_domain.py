@@ -1,4 +1,4 @@
-"""Bounded Laplace noise on a grid: integers of 0 .. m whose noisy answers stay there.
+"""Bounded Laplace noise on a grid: integers from 0 to m whose noisy answers stay in this range.
 
 Holohan, Antonatos, Braghin and Mac Aonghusa, "The bounded Laplace mechanism in differential
 privacy", JPC 2020.
@@ -8,10 +8,11 @@ discrete Laplace noise, drawn again until the answer is in the domain. With
 
     C(u) = sum_o p^|o - u| = (1 + p - p^(u+1) - p^(m-u+1)) / (1 - p),
 
-two such laws whose u and v are d apart have a log-ratio of at most d / b + ln(C(v) / C(u)), which
-is attained at o = u if u is the smaller one. C is concave and positive on 0 .. m and the same from
-both ends, so C(u + d) / C(u) is largest for u = 0. And d / b + ln C(d) does not decrease with d,
-since C(d + 1) >= p C(d): of all o, |o - d - 1| <= |o - d| + 1. So for a sensitivity of D <= m
+two such distributions whose u and v differ by d have a log-ratio of at most d / b + ln(C(v) /
+C(u)), which is attained at o = u if u is the smaller one. C is concave and positive on 0 .. m and
+the same from both ends, so C(u + d) / C(u) is largest for u = 0. And d / b + ln C(d) does not
+decrease with d, since C(d + 1) >= p C(d): of all o, |o - d - 1| <= |o - d| + 1. So for a
+sensitivity of D <= m
 
     epsilon = D / b + ln(C(D) / C(0)),
     C(D) / C(0) = ((1 - p^(D+1)) + p (1 - p^(m-D))) / (1 - p^(m+1)),
@@ -54,8 +55,8 @@ class DomainNoise:
     def draw(self, u: int, generator: Generator) -> int:
         """Draw the noisy answer for a true value `u` of 0 .. m, exactly.
 
-        By rejection: of Laplace noise, or where its scale is beyond m of even answers. A draw is
-        kept with a probability of more than 0.3 either way.
+        By rejection: from Laplace noise, or if its scale exceeds m from uniform answers. A draw is
+        kept with a probability of more than 0.3 in both cases.
         """
         stream = generator.stream()
         return self._near(u, stream) if self.scale < self.most else self._even(u, stream)

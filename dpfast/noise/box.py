@@ -1,13 +1,14 @@
-"""Joint noise for integers with a sensitivity each: the K-norm mechanism of a box, and rivals.
+"""Joint noise for integers with a sensitivity each: the K-norm mechanism of a box, and others.
 
-Let k integers have the sensitivities D_i, whatever the others do: neighbors differ by a vector of
-the box of half widths D_i. Noise in proportion to D_i is asked for, the same for each coordinate in
-units of its sensitivity. Of all noise for the same loss that makes the largest of these relative
-errors least, and, since the distributions below treat coordinates alike, the sum of their squares.
+Let k integers have the sensitivities D_i, for any values of the others: neighbors differ by a
+vector of the box of half-widths D_i. Noise should be proportional to D_i, with the same
+distribution for each coordinate in units of its sensitivity. Among all noise for the same loss this
+minimizes the largest of these relative errors, and, because the distributions below treat
+coordinates equally, the sum of their squares.
 
 * Laplace noise of scale k D_i / epsilon on each is epsilon-DP, for the L1 norm of the difference is
   at most k in units of D_i. Its variance is 2 k^2 / epsilon^2, in the same units.
-* The norm whose unit ball is the box itself does better (Hardt and Talwar, STOC 2010): density
+* The norm whose unit ball is the box itself is better (Hardt and Talwar, STOC 2010): density
   proportional to exp(-epsilon |z|), |z| = max |z_i| / D_i, is epsilon-DP, of variance
   (k + 1) (k + 2) / (3 epsilon^2): the same for one coordinate, half for two, and a sixth for many.
   In zCDP it is charged epsilon tanh(epsilon / 2), as any pure loss is; see below.
@@ -86,7 +87,7 @@ class BoxNoise:
 
     `loss` is that of the release of all integers. `deviation` is the standard deviation in units of
     an integer's sensitivity, the root of the mean square if these differ. `independent` is the
-    noise of the first integers, if they have noise of their own; all others have joint noise.
+    noise of the first integers, if they have separate noise; all others have joint noise.
     """
 
     distribution: str
@@ -134,15 +135,19 @@ class BoxNoise:
         """Return the half-width of a weighted sum of the noise of some integers.
 
         The sum exceeds the half-width in size with a probability of at most `failure`. Noise of one
-        kind is summed by its distribution; else each kind has an equal share of that probability.
+        kind is summed by its distribution; otherwise each kind has an equal share of that
+        probability.
 
-        *Independent.* `symmetric_sum` has the law. What is rounded to units is off by at most one.
+        *Independent.* `symmetric_sum` has the distribution. Rounding to units adds an error of at
+        most one.
 
-        *Joint.* A mixture of uniform numbers; of the coarsest grid, rounding is one more. The
-        places of a count on a stair, of one row or of the few of a person, are looked at each.
+        *Joint.* A mixture of uniform numbers; for the coarsest grid, rounding adds one more. If a
+        count is on a step of the staircase, each value for one row, or for the few rows of a
+        person, is tried.
 
-        *Apart.* A discrete Laplace number of a rate e and a uniform one of -1/2 .. 1/2 add up to no
-        more than a Laplace number of rate 2 tanh(e / 2). Of e > 1 each number is looked at.
+        *Separate.* A discrete Laplace number of a rate e and a uniform one from -1/2 to 1/2 add up
+        to a number that is stochastically no larger than a Laplace number of rate 2 tanh(e / 2).
+        For e > 1 each number is tried.
         """
         sizes = {i: abs(f) for i, f in factors.items() if f and self.sensitivities[i]}
         joint = {i: f for i, f in sizes.items() if i >= len(self.independent)}
@@ -275,7 +280,7 @@ def radius(sides: Sequence[int], steps: int, epsilon: Fraction, stream: BitStrea
 
 
 def box_points(sides: Sequence[int], stream: BitStream) -> list[int]:
-    """Draw a uniform point of a box: an integer of -b .. b for each b of `sides`."""
+    """Draw a uniform point of a box: an integer from -b to b for each b of `sides`."""
     return [below(2 * most + 1, stream) - most for most in sides]
 
 
@@ -305,9 +310,9 @@ def ellipsoid_noise(
     Parameters
     ----------
     loss : Approx or ZCDP
-        Of all of them together.
+        The loss of all of them together.
     sensitivities : sequence of int
-        Of each. One of sensitivity 0 gets no noise.
+        The sensitivity of each. An integer of sensitivity 0 gets no noise.
     axes : sequence of Fraction
         a_i, greater than 0.
     """

@@ -5,14 +5,14 @@ The noise is integers too, so nothing is rounded.
 Let D1 and D2 be the L1 and the L2 sensitivity of a vector of integers.
 
 * Discrete Laplace noise of scale D1 / epsilon is epsilon-DP (Ghosh, Roughgarden and Sundararajan,
-  STOC 2009), hence (epsilon, delta)-DP. In zCDP it costs what D1 / m numbers cost of which each has
-  sensitivity m, where m is the L-infinity sensitivity: see `laplace_loss`.
+  STOC 2009), hence (epsilon, delta)-DP. In zCDP its loss is that of D1 / m numbers with a
+  sensitivity of m each, where m is the L-infinity sensitivity: see `laplace_loss`.
 * Discrete Gaussian noise of parameter D2 / sqrt(2 rho) is rho-zCDP (Canonne, Kamath and Steinke,
   NeurIPS 2020).
 * Gaussian noise of standard deviation D2 / s, rounded to integers, is (epsilon, delta)-DP with the
   s of `additive`. An integer plus rounded noise is a rounded sum, and rounding is post-processing.
-  (float64 holds a sample exactly up to 2**53, beyond 2**13 standard deviations. What lies there
-  weighs less than any part of delta.)
+  (float64 holds a sample exactly up to 2**53, beyond 2**13 standard deviations. The probability of
+  that region is less than any part of delta.)
 * Where one integer differs, by at most D1, staircase noise is epsilon-DP and has the least variance
   of all (`stairs`). It is taken for an epsilon where that is less by a twentieth of the standard
   deviation at least: from about 1.6 on, for a D1 of many cells. In zCDP it is charged more.
@@ -23,7 +23,7 @@ Let D1 and D2 be the L1 and the L2 sensitivity of a vector of integers.
   differs in it costs R(p epsilon / n) at most, R(e) = e tanh(e / 2) the price of any pure loss. As
   R(e) / e grows with e, all costs no more than floor(n / p) draws, of an equal part each.
 
-Where several serve, the one with the smallest standard deviation is taken. That is a choice among
+Where several serve, the one with the smallest standard deviation is taken. This choice depends on
 public numbers.
 
 Integers may be so large that a sampler cannot reach as far as their noise. Then they are divided by
@@ -250,7 +250,7 @@ class IntegerNoise:
         Parameters
         ----------
         values : sequence of int
-            Of any size: no sum overflows.
+            Integers of any size: no sum overflows.
         generator : Generator
 
         Returns
@@ -328,16 +328,16 @@ def integer_noise(
     Parameters
     ----------
     loss : Pure, Approx or ZCDP
-        Of the whole vector.
+        The loss of the whole vector.
     sensitivity : Sensitivity
-        Of the whole vector.
+        The loss of the whole vector.
     distribution : str, optional
-        The one to take, of those that `loss` allows.
+        The distribution to use, among those that `loss` allows.
 
     Returns
     -------
     IntegerNoise
-        Its `loss` is what this noise costs for this sensitivity; for Laplace noise, as `Draws`.
+        Its `loss` is the loss of this noise for this sensitivity; for Laplace noise, as `Draws`.
 
     Raises
     ------

@@ -1,11 +1,11 @@
 """Exact random choices: among weighted runs, by row, and uniform.
 
-A run `b` stands for `count[b]` equal candidates at distance ``d[b]`` below the best, and has the
-weight ``count[b] exp(-c d[b])``. It is drawn by rejection: an integer ``W[b]``, certainly not below
-the weight, proposes it (integers add up exactly), and a coin of probability weight / W keeps it. So
-no rounding enters the distribution, and a bound may be as loose as is convenient. This is the race
+A run `b` represents `count[b]` equal candidates at distance ``d[b]`` below the best, and has the
+weight ``count[b] exp(-c d[b])``. It is drawn by rejection: an integer ``W[b]``, which is at least
+the weight, proposes it (integers are added exactly), and a coin of probability weight / W accepts
+it. So rounding does not affect the distribution, and an upper bound may be loose. This is the race
 behind the Gumbel trick: ``-ln`` of the first arrival of a Poisson process of rate w is ``ln w``
-plus a Gumbel variable, proposals are arrivals, and the coin thins them to the rate that is wanted.
+plus a Gumbel variable, proposals are arrivals, and the coin thins them to the required rate.
 
 The coin compares 64 random bits, as an interval, with float64 bounds on the probability
 (``csrc/noise/choice.c``), and is decided here with arbitrary precision and further bits where the
@@ -115,7 +115,7 @@ class Weights:
     ----------
     distance : float64 array, shape (m,)
         Each within a relative 2**-50 and an absolute `slack` of the exact distance, which is at
-        least 0. Negative for a run that is excluded. Infinity stands for "beyond float64".
+        least 0. Negative for a run that is excluded. Infinity means "beyond float64".
     c : float
         Positive, taken as the exact number that it is.
     count : int64 array, shape (m,), optional
@@ -177,8 +177,9 @@ class Weights:
         """Return which proposed runs are kept, each with probability ``count exp(-c d) / W``.
 
         `distance` is that of the candidate which the caller has picked in the run, no less than the
-        distance of the run, or that of the run itself. It is as in the constructor; a negative one
-        is never kept. ``exact(i)`` is the exact number for which ``distance[i]`` stands.
+        distance of the run, or that of the run itself. It is as in the constructor; a run of
+        negative distance is never kept. ``exact(i)`` is the exact number that ``distance[i]``
+        approximates.
         """
         kept = np.empty(len(runs), np.uint8)
         at = 0
@@ -215,14 +216,14 @@ def rows(
     Parameters
     ----------
     values : float64 array, shape (r, n), C-contiguous
-        Neither NaN nor plus infinity. Minus infinity is excluded, but not all of a row. Below 2**20
-        columns.
+        Scores that are neither NaN nor plus infinity. Minus infinity is excluded, but not all of a
+        row. Below 2**20 columns.
     best : float64 array, shape (r,)
         The greatest of each row.
     c : float
     exact : callable
-        ``exact(row, column)`` is the exact distance below the best of its row, for which the
-        float64 difference stands as in `Weights`.
+        ``exact(row, column)`` is the exact distance below the best of its row, of which the float64
+        difference is an approximation, as in `Weights`.
     stream : BitStream
     slack : float
     draws : int, optional

@@ -1,15 +1,18 @@
 """NumPy's `Generator`, with secure bits and exact distributions.
 
-A program that draws its numbers by itself takes this in the place of NumPy's generator. There the
-low bits of the noise tell what it was added to (Mironov, CCS 2012), and the state of the generator
-can be computed from what it has drawn. Here every number is a multiple of a public grid.
+A program that draws its own numbers uses this in place of NumPy's generator. With NumPy's the low
+bits of the noise reveal the number that it was added to (Mironov, CCS 2012), and the state of the
+generator can be computed from its output. Here every number is a multiple of a public grid.
 
-* Laws with a table (`distributions`), the exponential one as the size of a Laplace number.
-* Numbers of one uniform number t, of which 64 bits are known: float64 decides them, with a bound of
-  its error, and arbitrary precision what that leaves open (`distributions/inverted.py`), so they
-  are the same on every machine.
-* Uniform numbers and choices are integers, which add up exactly. In an order each place gets any of
-  those that are left (Durstenfeld, CACM 1964), so that all orders are equally likely.
+* Distributions with a table (`distributions`), and the exponential one as the absolute value of a
+Laplace number.
+* Numbers computed from one uniform number t, of which 64 bits are known: float64 decides them, with
+a bound of
+  its error, and arbitrary precision decides the rest (`distributions/inverted.py`), so they are the
+  same on every machine.
+* Uniform numbers and choices are integers, which add up exactly. In a permutation each position
+gets any of
+  the remaining entries (Durstenfeld, CACM 1964), so all orders are equally likely.
 """
 
 from __future__ import annotations
@@ -83,11 +86,12 @@ class Sampler:
         Parameters
         ----------
         loc : float or array_like
-            The mean. It may be private, so no value is an error: it saturates, and NaN is 0.
+            The mean. It may be private, so no value is an error: large values saturate, and NaN is
+            0.
         scale : float or array_like
             The standard deviation, at most ``2**52 * granularity``; public.
         size : int or tuple of int, optional
-            By default what `loc` and `scale` broadcast to.
+            By default the shape to which `loc` and `scale` broadcast.
 
         Returns
         -------
@@ -104,7 +108,7 @@ class Sampler:
         dtype : dtype, optional
             float64, or float32, to which the numbers are rounded.
         out : numpy.ndarray, optional
-            What is filled and returned.
+            The array that is filled and returned.
 
         Returns
         -------
@@ -118,11 +122,12 @@ class Sampler:
         Parameters
         ----------
         loc : float or array_like
-            The mean. It may be private, so no value is an error: it saturates, and NaN is 0.
+            The mean. It may be private, so no value is an error: large values saturate, and NaN is
+            0.
         scale : float or array_like
             At most ``2**52 * granularity``; public.
         size : int or tuple of int, optional
-            By default what `loc` and `scale` broadcast to.
+            By default the shape to which `loc` and `scale` broadcast.
 
         Returns
         -------
@@ -136,11 +141,12 @@ class Sampler:
         Parameters
         ----------
         loc : float or array_like
-            The mean. It may be private, so no value is an error: it saturates, and NaN is 0.
+            The mean. It may be private, so no value is an error: large values saturate, and NaN is
+            0.
         scale : float or array_like
             At most ``2**52 * granularity``; public.
         size : int or tuple of int, optional
-            By default what `loc` and `scale` broadcast to.
+            By default the shape to which `loc` and `scale` broadcast.
 
         Returns
         -------
@@ -154,11 +160,12 @@ class Sampler:
         Parameters
         ----------
         loc : float or array_like
-            The mode. It may be private, so no value is an error: it saturates, and NaN is 0.
+            The mode. It may be private, so no value is an error: large values saturate, and NaN is
+            0.
         scale : float or array_like
             At most ``2**52 * granularity``; public.
         size : int or tuple of int, optional
-            By default what `loc` and `scale` broadcast to.
+            By default the shape to which `loc` and `scale` broadcast.
 
         Returns
         -------
@@ -203,9 +210,9 @@ class Sampler:
         dtype : dtype, optional
             float64, or float32, to which the numbers are rounded.
         method : {'zig', 'inv'}
-            Not used: there is one.
+            Ignored: there is only one method.
         out : numpy.ndarray, optional
-            What is filled and returned.
+            The array that is filled and returned.
 
         Returns
         -------
@@ -220,9 +227,9 @@ class Sampler:
         Parameters
         ----------
         low : float or array_like
-            Public. Where it is between two multiples of the grid, the one below it is drawn too.
+            Public. If it is between two multiples of the grid, the lower one is drawn too.
         high : float or array_like
-            Public, and at least `low`. It is not drawn, unless it is `low`.
+            Public, and at least `low`. It is never drawn, unless it equals `low`.
         size : int or tuple of int, optional
 
         Returns
@@ -259,7 +266,7 @@ class Sampler:
         dtype : dtype, optional
             float64 or float32. The grid is 2**-53 or 2**-24, where that is coarser.
         out : numpy.ndarray, optional
-            What is filled and returned.
+            The array that is filled and returned.
 
         Returns
         -------
@@ -291,12 +298,12 @@ class Sampler:
         Parameters
         ----------
         low : int or array_like of int
-            The least; where `high` is left out that is 0, and this is `high`.
+            The least integer; if `high` is left out, the least is 0, and this argument is `high`.
         high : int or array_like of int, optional
-            One more than the greatest.
+            The greatest integer plus one.
         size : int or tuple of int, optional
         dtype : dtype, optional
-            Of integers or bool.
+            An integer type or bool.
         endpoint : bool, default False
             Whether `high` is drawn too.
 
@@ -334,7 +341,7 @@ class Sampler:
         Returns
         -------
         int64 of NumPy, or numpy.ndarray
-            At most 2**63 - 1, which stands for all that is more.
+            At most 2**63 - 1, which also represents all larger numbers.
         """
         chance = _finite("p", p)
         if not np.all((chance > 0) & (chance <= 1)):
@@ -367,8 +374,8 @@ class Sampler:
             Without it all draws are different.
         p : array_like, optional
             Probabilities, exact as the binary numbers that they are, over their sum. Equal by
-            default. They may be private, so no value is an error: what is no number above 0 counts
-            as 0, and all are equal where none is above it.
+            default. They may be private, so no value is an error: values that are not numbers above
+            0 count as 0, and all candidates are equally likely if none is above 0.
         axis : int, default 0
             The axis of `a` that is drawn from.
         shuffle : bool, default True
@@ -408,7 +415,7 @@ class Sampler:
         ----------
         x : numpy.ndarray or mutable sequence
         axis : int, default 0
-            What is moved along it stays whole.
+            Entries along the other axes move together.
         """
         rule = "an array, or a list, that can be changed"
         if isinstance(x, np.ndarray) and type(x) is np.ndarray:
@@ -431,7 +438,7 @@ class Sampler:
         ----------
         x : int or array_like
         axis : int, default 0
-            What is moved along it stays whole.
+            Entries along the other axes move together.
 
         Returns
         -------
@@ -453,9 +460,9 @@ class Sampler:
         ----------
         x : array_like
         axis : int, optional
-            By default the entries of the whole array are moved.
+            By default all entries of the array are permuted.
         out : numpy.ndarray, optional
-            What is filled and returned; it may be `x`.
+            The array that is filled and returned; it may be `x`.
 
         Returns
         -------
@@ -544,7 +551,7 @@ class Sampler:
     def _chunks(
         self, shape: tuple[int, ...], draw: Callable[[slice, BitStream], Any], dtype: Any = float
     ) -> NDArray[Any]:
-        """Fill an array in chunks, each with random bits of its own."""
+        """Fill an array in chunks, each from a separate stream of random bits."""
         out = np.empty(shape, dtype)
         flat = out.reshape(-1)
 
@@ -572,7 +579,7 @@ class Sampler:
         )
 
     def _below(self, width: Words, shape: tuple[int, ...]) -> Words:
-        """Draw a uniform integer below each limit of `width`, where 0 stands for 2**64."""
+        """Draw a uniform integer below each limit of `width`, where 0 means 2**64."""
         stream = self._rng.stream()
         if width.size == 1 and 0 < int(width.reshape(())[()]) < 1 << 63:
             n = int(width.reshape(())[()])
@@ -646,7 +653,7 @@ def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> 
 
 
 def _private(name: str, value: Any, rule: str) -> NDArray[Any]:
-    """Return private numbers as an array; the type alone is checked, and no error shows one."""
+    """Return private numbers as an array; only the type is checked, and no error shows a number."""
     array = checks.array(name, value, rule)
     kind = array.dtype.kind
     if isinstance(value, np.ma.MaskedArray) or kind not in "biufO":

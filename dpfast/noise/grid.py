@@ -1,13 +1,14 @@
 """The public grid of answers, and the base measure of its cells.
 
 Cell ``o`` is the number ``o * grid``. With equal weights, a number that many rows share, such as a
-whole year of age, would compete with the billions of cells between it and the next, and data that
-are small beside their bounds with all cells beyond them. So of the weight of all cells
+whole year of age, would compete with the billions of cells between it and the next number, and data
+in a narrow part of the bounds with all cells outside it. So the weight of all cells is divided:
 
 * nearly half is spread evenly;
 * half is on round numbers, for a median: the multiples of each power of ten from about ``2**-10``
-  to ``2**-30`` of the range, spread evenly, those of the coarsest with half of it, and half as much
-  for each finer one;
+  same weight together for each k, on either side, down to about ``2**-16`` of the farther bound,
+  and nearer cells have the weight of these; for a quantile q another 5/8 of abs(2 q - 1), taken
+  equally from both other parts, is distributed in this way on the side of 0 for that sign;
 * a 64th is logarithmic around 0: cells at distances from ``2**k`` to ``2**(k + 1)`` grids have the
   same weight together for each k, on either side, down to about ``2**-16`` of the farther bound,
   and nearer cells are as heavy as those there; for a quantile q another 5/8 of abs(2 q - 1), in
@@ -15,9 +16,9 @@ are small beside their bounds with all cells beyond them. So of the weight of al
 * an 8192th is on the number 0, which many rows may have; no other number has more than twice that.
 
 Round numbers cost a run of cells at most a factor of 2, and so ln 2 / c ranks, compared with equal
-weights. The logarithmic part serves bounds that are too wide: of a high quantile few rows speak
-against what lies beyond them all, and there it prefers what is near. On the other side it would
-cost data of tight bounds: low quantiles of one-sided data have all of it between them and the limit
+weights. The logarithmic part helps with bounds that are too wide: for a high quantile few rows
+contradict numbers beyond all rows, and it prefers the nearer ones. On the other side it would cost
+data of tight bounds: low quantiles of one-sided data have all of it between them and the limit
 (`benchmarks/accuracy.py` has both). The weights are a base measure of the exponential mechanism.
 They are public and cost nothing.
 """
@@ -56,8 +57,8 @@ def public_grid(lo: float, hi: float) -> float:
 def ends(lo: float, hi: float, grid: float) -> tuple[int, int]:
     """Return the numbers of the first and the last point of the grid within the bounds.
 
-    `grid` is a power of two, so the quotients are exact, or their sign tells on which side of a
-    point they are, unless they underflow to 0. That point is outside.
+    `grid` is a power of two, so the quotients are exact, or their sign shows the side of a point,
+    unless they underflow to 0. The point 0 is outside then.
     """
     first, last = math.ceil(lo / grid), math.floor(hi / grid)
     return first + (lo > 0 and first == 0), last - (hi < 0 and last == 0)
@@ -67,9 +68,8 @@ def ends(lo: float, hi: float, grid: float) -> tuple[int, int]:
 class Lattice:
     """Multiples of a public number within bounds, as cells ``first .. last``.
 
-    Cell k stands for the float64 that is nearest to k times `step`, and a row is on the cell whose
-    number is nearest to it, on the upper one of two. Rows beyond the bounds are on the cells at
-    the ends.
+    Cell k represents the float64 nearest to k times `step`, and a row is on the cell with the
+    nearest number, on the upper one of two. Rows beyond the bounds are on the cells at the ends.
     """
 
     step: Fraction
@@ -77,7 +77,7 @@ class Lattice:
     last: int
 
     def value(self, cell: int) -> float:
-        """Return the number that a cell stands for."""
+        """Return the number of a cell."""
         return cell * self.step.numerator / self.step.denominator
 
     def edge(self, cell: int) -> float:
@@ -152,8 +152,8 @@ class Base:
     ----------
     first, last : int
     grid : float, optional
-        The number that a cell stands for is that of the cell times `grid`. All cells weigh the same
-        where it is left out, or where they are few.
+        The number of a cell is the cell times `grid`. All cells have equal weights if the base is
+        left out, or if cells are few.
     q : Fraction, default 1/2
         The quantile that is drawn.
     """

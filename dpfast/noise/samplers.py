@@ -28,10 +28,10 @@ _FINITE = "scale must be finite and greater than 0"
 
 
 def saturated(values: Any, granularity: Any = 1.0) -> NDArray[np.float64]:
-    """Return private numbers as finite float64 that a grid can hold; 0 for what is no number.
+    """Return private numbers as finite float64 that a grid can hold; 0 if they are not numbers.
 
-    No value raises an error, since an error would be an answer without noise. Clamping takes no two
-    numbers farther apart.
+    No value raises an error, since an error would be an answer without noise. Clamping does not
+    increase the distance of two numbers.
 
     Parameters
     ----------
@@ -184,15 +184,16 @@ def draw_array(
 
 
 def in_chunks(size: int, stream: BitStream, draw: Callable[[int, int, BitStream], None]) -> None:
-    """Draw many samples in chunks, each with random bits of its own, on several threads.
+    """Draw many samples in chunks, each from a separate stream of random bits, on several threads.
 
-    Where a chunk begins depends on `size` alone, so no number of threads changes any bit.
+    The offset of a chunk depends on `size` alone, so the number of threads does not change any bit.
 
     Parameters
     ----------
     size : int
     stream : BitStream
-        What the pieces' streams come from; few samples are one piece, which takes it as it is.
+        The generator of the chunks' streams; a small number of samples is one chunk, which uses its
+        stream directly.
     draw : callable
         ``draw(start, stop, stream)`` draws the samples ``start .. stop - 1``.
     """

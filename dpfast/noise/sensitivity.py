@@ -16,8 +16,8 @@ class Sensitivity:
     Parameters
     ----------
     l0 : int or Fraction
-        How many coordinates differ at once. Where a coordinate counts for more than 1, the square
-        of the L2 norm of a difference of 1 in each.
+        How many coordinates differ at once. If a coordinate counts for more than 1, the square of
+        the L2 norm of a difference of 1 in each.
     l1 : int or Fraction
         The L1 norm of the difference.
     l2_squared : int or Fraction
@@ -25,8 +25,8 @@ class Sensitivity:
     linf : int, optional
         The L-infinity norm, where `l2_squared` allows for more.
     moved : (int, int), optional
-        How many moves of a single coordinate make up the difference, at most, and how far each of
-        them goes.
+        The largest number of moves of a single coordinate that make up the difference, and the size
+        of each move.
     """
 
     l0: int | Fraction
@@ -47,7 +47,7 @@ class Sensitivity:
 
     @property
     def moves(self) -> tuple[int, int] | None:
-        """How many moves of one coordinate make up the difference, and how far each move goes."""
+        """The number of moves of one coordinate in the difference, and the size of each move."""
         if self.moved is None and self.l0 == 1 and self.l1 <= self.largest + 1:
             return 1, int(self.l1)  # `coarsened` adds 1 to the L1 norm alone
         return self.moved
@@ -56,9 +56,9 @@ class Sensitivity:
     def shape(self) -> tuple[int, int]:
         """The number of draws, and the cells of each, that bound the loss of Laplace noise.
 
-        With R(m) the cost of a difference of m, R(m) / m increases (`privacy.Draws`). So the
-        difference costs at most l1 / largest R(largest), and n = floor(l1 / largest) differences
-        of l1 / n cost no less.
+        With R(m) the cost of a difference of m, R(m) / m increases (`privacy.Draws`). So the loss
+        of the difference is at most l1 / largest R(largest), and n = floor(l1 / largest)
+        differences of l1 / n have no smaller loss.
         """
         draws = max(1, int(self.l1 // max(1, self.largest)))
         return draws, max(1, int(self.l1 // draws))
@@ -74,8 +74,8 @@ class Sensitivity:
     def coarsened(self, unit: int) -> Sensitivity:
         """Return the sensitivity of the same integers divided by `unit` and rounded down.
 
-        Rounding changes each coordinate by less than 1 more. l1 / unit is rounded up, since l1 may
-        stand for a multiple of a smaller norm. A move by c becomes one by c / unit, rounded up.
+        Rounding changes each coordinate by less than 1 more. l1 / unit is rounded up, because l1
+        may be a multiple of a smaller norm. A move by c becomes one by c / unit, rounded up.
         """
         l2 = root_up(Fraction(self.l2_squared)) / unit + root_up(Fraction(self.l0))
         l1, linf = -(-self.l1 // unit) + self.l0, -(-self.largest // unit)

@@ -1,14 +1,14 @@
-"""Noise on the integers of many groups, of which one part is common to all groups.
+"""Noise on the integers of many groups, a part of which is common to all groups.
 
 A step changes the integers q of d groups by a vector v of 0 .. L with at most k entries that are
 not 0, all in one direction. Let n be a number that such a step changes by 1, and A_i = q_i - a L n.
-Then A changes by v - a L, which is shorter than v if k is near d, and q_i = A_i + a L n. What is
-released are A and n, with noise of their own over all integers, in units of 1 / u for a = t / u
+Then A changes by v - a L, which is shorter than v if k is near d, and q_i = A_i + a L n. The
+released numbers are A and n, with separate noise over all integers, in units of 1 / u for a = t / u
 (`measurement.choice`, *Units that come in few of many groups*, has the norms and the parts of the
-loss). The answer is a function of these, so it costs no more; and n cancels: the answer is
-q_i + (z_i + t L z) / u for the noise z_i of A_i and z of n. So nobody has to count n.
+loss). The answer is a function of these, so it costs no more; and n cancels: the answer is q_i +
+(z_i + t L z) / u for the noise z_i of A_i and z of n. So n need not be counted.
 
-The last sum is rounded to an integer at random, up with the probability of what is above it, which
+The last sum is rounded to an integer at random, up with a probability equal to its fraction, which
 is unbiased and adds (1 - 1 / u^2) / 6 to the variance.
 """
 
@@ -29,7 +29,7 @@ from .choice import uniform
 
 @dataclass(frozen=True, slots=True)
 class SharedNoise:
-    """Integer noise for many groups, of which one part is common to all groups.
+    """Integer noise for many groups, a part of which is common to all groups.
 
     Parameters
     ----------

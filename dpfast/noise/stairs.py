@@ -1,20 +1,20 @@
-"""Staircase noise on integers, the least for pure privacy: for one integer, and for several.
+"""Staircase noise on integers, the least noise for pure privacy: for one integer, and for several.
 
 Let an integer have the sensitivity D, and let the stair of z be
 
     stair(z) = the least l >= 0 with |z| <= R + l D,
 
-for a public core R of 0 .. D - 1. Noise z has a probability proportional to b^stair(z), with
-b = e^-epsilon: 2 R + 1 numbers on stair 0, and 2 D on each one above (Geng and Viswanath, "The
+for a public core R of 0 .. D - 1. Noise z has a probability proportional to b^stair(z), with b =
+e^-epsilon: 2 R + 1 numbers on step 0, and 2 D on each further step (Geng and Viswanath, "The
 optimal mechanism in differential privacy", ISIT 2014; IEEE Transactions on Information Theory 62,
 2016).
 
-*Loss.* If |d| <= D and |z| <= R + l D, then |z + d| <= R + (l + 1) D. So a move by at most D takes
-no z up or down by more than one stair, no probability changes by more than a factor b or 1 / b, and
-the noise is epsilon-DP. That holds for every core, and is a statement about the integers that are
-drawn: nothing is rounded. Among all noise for a sensitivity D there is none with less variance or
-mean size than the best staircase (Geng and Viswanath). For D = 1 it is discrete Laplace noise.
-Laplace noise with many cells a sensitivity is a staircase of many flat steps.
+*Loss.* If |d| <= D and |z| <= R + l D, then |z + d| <= R + (l + 1) D. So a move by at most D moves
+no z by more than one step, no probability changes by more than a factor b or 1 / b, and the noise
+is epsilon-DP. This holds for every core, and is a statement about the integers that are drawn:
+nothing is rounded. Among all noise for a sensitivity D none has a smaller variance or mean absolute
+value than the best staircase (Geng and Viswanath). For D = 1 it is discrete Laplace noise. Laplace
+noise with many cells a sensitivity is a staircase of many flat steps.
 
 In zCDP it is charged what any pure loss is, epsilon tanh(epsilon / 2). It costs hardly less: the
 loss is epsilon or -epsilon but for R < z < D - R, both of which are on the first stair.
@@ -85,7 +85,7 @@ def best_core(epsilon: float) -> float:
 class Staircase:
     """Staircase noise for an integer of sensitivity `step`; `core` is R of the derivation.
 
-    `epsilon` is a float64, at most what is spent.
+    `epsilon` is a float64, at most the spent epsilon.
     """
 
     epsilon: float
@@ -122,8 +122,8 @@ class Staircase:
     def half_width(self, failure: float) -> int:
         """Return a half-width that the noise exceeds with a probability of at most `failure`.
 
-        Within a stair the tail is a line: P(|Z| > R + g D + j) is that of j = 0, times
-        1 - (1 - b) j / D. Up to 2**-40 of it is added for rounding.
+        Within a step the tail is linear: P(|Z| > R + g D + j) is that of j = 0, times 1 - (1 - b) j
+        / D. Up to 2**-40 of it is added for rounding.
         """
         inside, beyond = self.weights
         total, fall = inside + beyond, -math.expm1(-self.epsilon)
@@ -334,7 +334,7 @@ def _ends(noise: JointStaircase) -> list[tuple[np.uint64, np.uint64]]:
 def _tails(noise: JointStaircase, precision: int) -> list[Any]:
     """Return the tails P(l >= 1), P(l >= 2) .. of the level, as raw mpmath numbers.
 
-    What is left out is less than 2**-precision of the smallest that counts.
+    The omitted part is less than 2**-precision of the smallest term that counts.
     """
     mp = context(precision)
     terms, factor = [mp.mpf(noise.size(0))], mp.exp(-mp.mpf(noise.epsilon))

@@ -75,7 +75,7 @@ _MOST_SCALE = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class MatrixNoise:
-    """Noise for sums of products of `size` columns: of each one's square, then of each two.
+    """Noise for sums of products of `size` columns: squares of each, then products of two.
 
     `scale` is s in units of ``2**shift``, a multiple of 2**-20. The first `public`
     squares get no noise.
@@ -134,8 +134,8 @@ class MatrixNoise:
     ) -> tuple[list[int], bool]:
         """Return the noise of normal numbers known to `bits` bits, and whether it is certain.
 
-        The numbers are given by their parts of `_PART` bits, the lowest first. Each may be off by
-        `error` in units of its last bit, and the sizes of a column add up to at most its `sizes`.
+        The numbers are given in parts of `_PART` bits, the lowest first. Each may be off by `error`
+        in units of its last bit, and the sizes of a column add up to at most its `sizes`.
         """
         d = self.size
         order = [np.concatenate([np.arange(d), indices]) for indices in np.triu_indices(d, 1)]
@@ -258,12 +258,12 @@ def matrix_noise(loss: Pure, size: int, trace: int | Fraction, public: int = 0) 
     trace : int or Fraction
         The largest nuclear norm of the difference of two neighbors' matrices.
     public : int
-        How many of the squares, the first ones, do not differ.
+        The number of squares, the first ones, that do not differ.
 
     Raises
     ------
     ArgumentError
-        If the loss is so small that the noise is beyond what can be sampled.
+        If the loss is so small that its noise cannot be sampled.
     """
     rounding = math.isqrt(size**3 - 1) + 1 if size else 0
     shift = max(0, (math.floor(trace) // (rounding * _FINE or 1)).bit_length() - 1)

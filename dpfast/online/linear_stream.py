@@ -105,7 +105,7 @@ class Arguments(NamedTuple):
         return cls(total, count, wanted, risk, elements, rows, source, elements.count)
 
     def refuse(self, least: float, hard: int) -> NoReturn:
-        """Raise an error for an accuracy that the loss cannot keep."""
+        """Raise an error for an accuracy that is impossible with the loss."""
         setting = f"this loss, {self.rows} rows and {hard} hard answers"
         rule = f"at least {1.001 * least:.4g} with {setting}, and at most 1"
         checks.fail("accuracy", rule, self.accuracy)

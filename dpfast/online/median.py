@@ -242,7 +242,7 @@ class MedianMechanism(LinearStream):
 
 
 def _by_closeness(args: Arguments, count: int, bits: int) -> Plan:
-    """Return the noise plan for `test="closeness"`, or refuse an accuracy that it cannot keep."""
+    """Return the noise plan for `test="closeness"`, or refuse an accuracy that is impossible."""
     hard = multisets.hard_answers(count)
 
     def kept(accuracy: float) -> Plan | None:

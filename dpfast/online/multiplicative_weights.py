@@ -174,7 +174,7 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
 
 
 def _gap(args: Arguments) -> tuple[float, Plan]:
-    """Return the largest gap that keeps the accuracy, and its noise plan."""
+    """Return the largest gap with which the accuracy holds, and its noise plan."""
     least, fewest, gap = math.inf, 0, 1.0
     while True:
         # The divergence can fall this often; one more is never needed, but for `failure`.

@@ -137,7 +137,7 @@ def doubt_of(rows: int, accuracy: float) -> Doubt:
 
 
 def hard_answers(candidates: int) -> int:
-    """Return the largest number of hard answers until only candidates like the data are left."""
+    """Return the largest number of hard answers until only candidates like the data remain."""
     per_answer = -math.log(0.75 * math.exp(2 / KEPT))
     return int(math.log(candidates) / per_answer) + 1
 

@@ -101,9 +101,9 @@ class _Fit:
     def learn_all(self, noisy: list[int]) -> None:
         """Learn from one measurement of each query, replayed several times.
 
-        At first a step goes as far as a query of 0 and 1 with that mean has to. Measurements that
-        noise makes disagree are only averaged by short steps, so steps get shorter from one replay
-        to the next, down to the difference itself.
+        At first a step is as large as needed for a query with values 0 and 1 and that mean.
+        Contradictions between measurements, which are due to noise, are averaged only by short
+        steps, so steps get shorter from one replay to the next, down to the difference itself.
         """
         bits, every = self.queries.bits, range(len(self.queries))
         self.measured_queries, self.noisy = [*every], noisy

@@ -4,13 +4,13 @@ Let D be the sensitivity of every value, and c the number of positives that may 
 
 *One threshold noise for all* (Lyu, Su and Li, VLDB 2017, algorithm 7). A value q with threshold T
 is found above if ``q + nu >= T + rho``. Here rho has scale D / e1 and is drawn once, and nu has
-scale 2 c D / e2 and is drawn for each value. After c positives the stream is over. That is
-(e1 + e2)-DP. All answers below together cost nothing: shift rho by D, which costs e1, and every
-value that was below on one dataset is below on its neighbor. Each positive then costs e2 / c,
-since q - rho changes by at most 2 D. Where all values change in the same direction (monotone), it
+scale 2 c D / e2 and is drawn for each value. After c positives the stream is over. That is (e1 +
+e2)-DP. All negative answers together cost nothing: shift rho by D, which costs e1, and every value
+that was below on one dataset is below on its neighbor. Each positive then costs e2 / c, since q -
+rho changes by at most 2 D. If all values change in the same direction (monotone), the difference
 changes by at most D, and nu may have half that scale. The argument only needs a distribution for
-which a shift by D costs e1 (and one by 2 D costs e2 / c). Discrete Laplace noise on integers is
-one, exactly.
+which a shift by D costs e1 (and a shift by 2 D costs e2 / c). Discrete Laplace noise on integers
+has this property exactly.
 
 *A threshold noise for each positive.* That is c times the above with c = 1, each with a loss e0 of
 its own. In pure privacy it costs c e0 and is never better, but in zCDP c e0 tanh(e0 / 2), and then
@@ -53,7 +53,7 @@ STRETCH = 1 << 14
 class Scales:
     """The noise scales of the sparse vector technique, and the number of positives.
 
-    `threshold` and `query` are the scales of rho and nu; `renewed` tells whether a new rho is drawn
+    `threshold` and `query` are the scales of rho and nu; `renewed` is whether a new rho is drawn
     after each positive.
     """
 
@@ -93,15 +93,15 @@ def allocate(
 ) -> tuple[Scales, Loss, Loss | None]:
     """Choose the variant of the technique with less noise for a loss, from public numbers.
 
-    `answers` is the share that is kept for numbers beside the positives.
+    `answers` is the share of the loss for numbers that are returned with positives.
 
     Returns
     -------
     scales : Scales
     spent : Loss
-        Of all answers together.
+        The loss of all answers together.
     of_answer : Loss or None
-        For the number beside one positive.
+        The loss of the number with one positive.
     """
     size = amount(loss)
     shape = sensitivity, positives, monotone
@@ -150,7 +150,7 @@ class NoisyComparison:
     ) -> NDArray[np.bool_]:
         """Return in order which values exceed their thresholds, up to the last positive.
 
-        Values and thresholds are at most `MOST_CELLS` in size; one threshold may serve for all.
+        Values and thresholds are at most `MOST_CELLS` in size; one threshold may be for all values.
         """
         stream = generator.stream()
         out = np.zeros(len(values), np.bool_)

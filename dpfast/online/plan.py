@@ -1,16 +1,16 @@
 """The allocation of a loss to the noise of a stream of linear queries, and its accuracy.
 
-A stream has `hard` answers with noise, and a noisy comparison that decides which queries get one.
+A stream has `hard` answers with noise, and a noisy comparison that decides which queries are hard.
 Let G bound ``abs(rho - nu)`` of the comparison for all queries together, and H the noise of all
-hard answers, each but for a third of the probability `failure`. With the threshold
-``T = accuracy - G``:
+hard answers, each but for a third of the probability `failure`. With the threshold ``T = accuracy -
+G``:
 
 * an easy answer is off by less than T + G = accuracy;
-* a hard one by at most H, which has to be at most the accuracy;
+* a hard answer has an error of at most H, which must be at most the accuracy;
 * a query is hard only if its easy answer would be off by more than T - G, which must be at least 0.
 
-So accuracies down to max(2 G, H) can be kept. If moreover T - G is at least H, every hard answer is
-on the side of the data. Privacy does not depend on any of this.
+So accuracies down to max(2 G, H) are possible. If moreover T - G is at least H, every hard answer
+is on the side of the data. Privacy does not depend on any of this.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class Plan:
 
     @property
     def least(self) -> float:
-        """The least accuracy that this plan keeps."""
+        """The least accuracy that this plan allows."""
         return max(2 * self.comparison, self.answer)
 
 
 class Doubt(NamedTuple):
     """The scale of the integer that is compared with the threshold, where 1 is `units` units.
 
-    `weight` is what 1 is worth as a fraction of the rows, for the allocation of the loss.
+    `weight` is the value of 1 as a fraction of the rows, for the allocation of the loss.
     """
 
     sensitivity: int
@@ -76,10 +76,10 @@ def plan(
     bits: int,
     doubt: Doubt | None = None,
 ) -> Plan:
-    """Return the allocation of the loss that keeps the least (best) accuracy.
+    """Return the allocation of the loss with the least (best) possible accuracy.
 
     Queries are rounded to `bits` bits, and to fewer where the noise would be too large for the
-    samplers. `doubt` is what is compared with the threshold, if not the distance in rows.
+    samplers. `doubt` is compared with the threshold, instead of the distance in rows.
     """
     amount(loss)
     bits = min(bits, MOST_BITS, 52 - rows.bit_length())  # sums are exact in float64

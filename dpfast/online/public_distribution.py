@@ -1,10 +1,10 @@
 """A public distribution over a universe, updated by multiplicative weights; synthetic rows.
 
-Weights are kept as logarithms, so that no update loses one. Beside them stand their exponentials,
-relative to a bound of the largest, for the means of queries. The distribution depends on queries
-and answers only, so nothing here is secret, and rounding costs accuracy (some 1e-8) but no privacy.
-Sums are taken block by block and added in order, so they are the same for any number of threads
-and on every path of `csrc/online/weights.c`.
+Weights are stored as logarithms, so that no update loses accuracy. Their exponentials, relative to
+a bound of the largest, are stored too, for the means of queries. The distribution depends on
+queries and answers only, so nothing here is secret, and rounding costs accuracy (some 1e-8) but no
+privacy. Sums are taken block by block and added in order, so they are the same for any number of
+threads and on every path of `csrc/online/weights.c`.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def rounded_counts(distribution: NDArray[np.float64], rows: int) -> NDArray[np.i
     """Return integer counts with the sum `rows` that are nearest to a distribution.
 
     Counts are rounded down, except that the counts with the largest remainders (the first of equal
-    ones) are rounded up, as many as make the sum right.
+    ones) are rounded up, until the sum is right.
     """
     shares = distribution * rows
     counts = np.floor(shares).astype(np.int64)

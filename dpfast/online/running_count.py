@@ -1,15 +1,15 @@
 """Running totals of a stream of counts, on integers: the tree mechanism, and a square root.
 
-Steps 1 .. T are the leaves of trees of a public fan-out b. A node of level j stands for b^j steps
+Steps 1 .. T are the leaves of trees of a public fan-out b. A node of level j represents b^j steps
 that end at a multiple of b^j; when they are over, their sum is released with noise. Step t is in
-one node of each level 0 .. h - 1, h the number of levels with b^j <= T, so what a row adds to one
-step changes at most h sums, each by at most D: L1 is h D, and the square of L2 is h D^2. A row that
-is replaced leaves one step and enters another. Where both are in one node, that changes by the
-difference of two numbers of 0 .. D, whose square is at most the sum of theirs: L1 is at most 2 h D,
-and the square of L2 is 2 h D^2.
+one node of each level 0 .. h - 1, where h is the number of levels with b^j <= T, so the value that
+a row adds to one step changes at most h sums, each by at most D: L1 is h D, and the square of L2 is
+h D^2. A replaced row leaves one step and enters another. If both are in one node, that sum changes
+by the difference of two numbers from 0 to D, whose square is at most the sum of theirs: L1 is at
+most 2 h D, and the square of L2 is 2 h D^2.
 
 *Values may depend on earlier answers* (Jain, Raskhodnikova, Sivakumar and Smith, ICML 2023). Fix
-what is released. Then values on either dataset are fixed, with differences as above, and the
+the released answers. Then values on either dataset are fixed, with differences as above, and the
 densities of what is released are products over nodes, each with independent noise: a factor of
 e^(epsilon d / L1) for a node that differs by d. That is pure privacy. For rho and delta the noise
 is Gaussian, where a difference chosen step by step, whose squares add up to no more than a bound,

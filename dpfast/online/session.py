@@ -1,9 +1,9 @@
-"""The state of a stream of queries, which one process asks in turn and a ledger may record.
+"""The state of a stream of queries, which one process answers in turn and a ledger may record.
 
 A stream with a name is kept in the file of its budget (`budget/ledger/streams.py`). An answer is
 first computed from the state in memory, which stays unchanged. Then its turn is written, and then
-the state is changed. If another process has written that turn before, the answer is thrown away
-unseen, the state catches up with the file, and the question is asked again.
+the state is changed. If another process has written that turn before, the answer is discarded
+unseen, the state is updated from the file, and the query is answered again.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ Q = TypeVar("Q")
 def facts(**values: Any) -> str:
     """Return public arguments as one text, equal for equal arguments, to identify a stream.
 
-    The key of a kept stream is made of it. So the names of dataclasses in it, and the order of
-    their fields, are part of the format of the file. `WRITTEN` has those that were renamed since,
-    and a field that came later says so in its metadata: its default is left out.
+    The key of a recorded stream is computed from it. So the names of dataclasses in it, and the
+    order of their fields, are part of the format of the file. `WRITTEN` maps renamed classes and
+    fields to their old names, and a field that was added later is marked in its metadata: its
+    default is left out.
     """
 
     def written(value: Any, field: Field[Any]) -> bool:
@@ -102,8 +103,8 @@ Payment: TypeAlias = tuple[Budget | None, Generator | None, str | None]
 class Draft(NamedTuple):
     """An answer that is computed, but neither recorded nor returned yet.
 
-    `answer` holds its numbers as they are recorded, `body` what else a replay needs. `over` tells
-    that no question can follow, and `apply` changes the state.
+    `answer` holds the recorded numbers, `body` everything else that a replay needs. `over` is
+    whether no query can follow, and `apply` changes the state.
     """
 
     answer: dict[str, Any]
@@ -125,9 +126,10 @@ class Session(Generic[Q, A]):
     ) -> Opening[Any]:
         """Return the release that opens the stream: it pays, unless paid before, and reads.
 
-        `public` is all that its answers depend on, besides the data and randomness. `secret` has
-        the turns that are `left`, and `rho`, which a file keeps as JSON and which is replaced and
-        never changed. Of `Scales` a noisy comparison is made, which has both.
+        `public` is everything that its answers depend on, except the data and randomness. `secret`
+        has the number of turns that are `left`, and `rho`, which a file stores as JSON and which is
+        replaced but never modified. If it is a `Scales`, a noisy comparison with both is created
+        from it.
         """
         budget, rng, name = payer_of(paid[0]), *paid[1:]
         self._lock = threading.Lock()
@@ -156,7 +158,7 @@ class Session(Generic[Q, A]):
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """Return a context that allows one question at a time, in the process that paid."""
+        """Return a context that allows one query at a time, in the process that paid."""
         if self._home != witnesses():  # before the lock: its copy may be locked
             raise StreamError(
                 "the stream belongs to the process that was forked: ask there, or open another one"
@@ -171,7 +173,7 @@ class Session(Generic[Q, A]):
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Return a context for a change of the state, which must not be used if left half-way.
+        """Return a context for a change of the state, which must not be used if it was interrupted.
 
         After an interrupt or for lack of memory, the state is neither that before the answer nor
         that after the answer, so no question is answered from it.
@@ -250,7 +252,7 @@ class Session(Generic[Q, A]):
             self._record.damaged("the secret of a stream is missing")
 
     def _ask(self, question: Q, number: int | None) -> A:
-        """Return the answer to a question: the recorded one for its number, else a new one."""
+        """Return the answer to a query: the recorded one for its number, or else a new one."""
         with self._turn():
             while True:
                 answer = None if number is None else self._recorded(question, number)

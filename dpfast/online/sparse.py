@@ -282,7 +282,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
     def answer_many(
         self, values: ArrayLike, thresholds: ArrayLike | None = None, number: int | None = None
     ) -> Findings:
-        """Tell which values are above their thresholds, as one `answer` for each in order would.
+        """Tell which values are above their thresholds, as successive calls of `answer` would.
 
         Parameters
         ----------
@@ -349,7 +349,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         return math.ceil(max(exact, Fraction(float(sensitivity))) / Fraction(self._unit))
 
     def _bar(self, threshold: Number) -> int:
-        """Return the cell of a public threshold; unlike for a value, 7.0 may stand for 7."""
+        """Return the cell of a public threshold; unlike for a value, 7.0 is accepted for 7."""
         number = checks.number("threshold", threshold, self._rule("a finite number"))
         if self._unit is None and not (number.is_integer() and checks.ratio(threshold) % 1 == 0):
             checks.fail("threshold", self._rule("a number"), threshold)

@@ -162,9 +162,10 @@ def _laplace(rho: Fraction, cells: int) -> Fraction:
 
 
 def _inverse(rho: Fraction, price: Callable[[Fraction], Fraction], part: int) -> Fraction:
-    """Return nearly the largest epsilon whose price in rho is at most `rho`, by the secant method.
+    """Return nearly the largest epsilon whose loss in rho is at most `rho`, by the secant method.
 
-    A price is at most epsilon, and at most ``epsilon**2 / part``, its limit for a small epsilon.
+    A loss in rho is at most epsilon, and at most ``epsilon**2 / part``, its limit for a small
+    epsilon.
     """
     if rho < _FEW:
         return root_down(part * rho)

@@ -308,14 +308,14 @@ def steps(relation: Neighbors, wanted: Neighbors, max_rows: int | None = None) -
     """Return how many steps of one neighboring relation make one of another; None if none do.
 
     Without `max_rows` both relations are of the same unit, rows or people. With `max_rows`, the
-    given relation is of rows, and the wanted one is of people who have at most `max_rows` rows.
+    given relation is of rows, and the wanted one is of people with at most `max_rows` rows.
 
     Notes
     -----
-    To replace a row is to remove one and to add one: two steps. To add or remove a person is to add
-    or remove up to `max_rows` rows. To replace a person is to remove one and to add another, so
+    Replacing a row is removing one and adding one: two steps. Adding or removing a person is adding
+    or removing up to `max_rows` rows. Replacing a person is removing one and adding another, so
     twice as many. A loss under replace says nothing about datasets of different sizes, nor about
-    persons of different numbers of rows.
+    people with different numbers of rows.
     """
     if max_rows is None and relation == wanted:
         return 1
@@ -329,7 +329,7 @@ def convert(
 ) -> Loss | None:
     """Return the loss under another neighboring relation, or None if none can be derived.
 
-    To replace a row is to remove one and add one, so a loss under add-remove holds for groups of
+    Replacing a row is removing one and adding one, so a loss under add-remove holds for groups of
     two: (2 epsilon, delta (1 + e^epsilon)), or 4 rho. A loss under replace says nothing about
     datasets of different sizes.
 
@@ -339,10 +339,10 @@ def convert(
     relation, wanted : {"replace", "add-remove"}
         The relation of the loss, and that of the result.
     max_rows : int, optional
-        Convert a loss of rows to one of people who have at most so many rows each. The bound must
-        be public, and hold for everybody who may be in the data. To add or remove a person is a
-        group of `max_rows` rows, to replace one by another a group of twice as many. A loss of rows
-        under replace says nothing about people, whose numbers of rows may differ.
+        The largest number of rows of a person: convert a loss of rows to one of people. The bound
+        must be public, and hold for everybody who may be in the data. Adding or removing a person
+        is a group of `max_rows` rows, replacing one by another is a group of twice as many. A loss
+        of rows under replace says nothing about people, whose numbers of rows may differ.
 
     Returns
     -------
@@ -381,7 +381,7 @@ def post_processing(loss: Loss) -> Loss:
     """Return the loss itself: computing anything from an answer alone costs nothing more.
 
     The computation may use fresh randomness and public numbers, and it may be chosen after the
-    answer was seen. It must not touch the data again, nor anything that was computed from them and
+    answer was seen. It must not use the data again, nor anything that was computed from them and
     not released. Call this function in a privacy account to show where post-processing was used.
 
     Parameters
@@ -412,7 +412,7 @@ def post_processing(loss: Loss) -> Loss:
 
 
 def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
-    """Return less epsilon for many releases, at the price of a further delta.
+    """Return less epsilon for many releases, at the cost of a further delta.
 
     Parameters
     ----------

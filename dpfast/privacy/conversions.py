@@ -32,7 +32,7 @@ def _mean_loss(epsilon: Fraction) -> Interval:
 def rho_of_pure(epsilon: Fraction) -> Fraction:
     """Return the tight rho of a pure loss, epsilon tanh(epsilon / 2), rounded up.
 
-    It has a cache, since a budget in rho asks at each spend.
+    It has a cache, because a budget in rho calls it at each spend.
     """
     return min(up(_mean_loss(epsilon).high, LEAST_DELTA), epsilon**2 / 2)
 
@@ -161,7 +161,7 @@ def group_delta_within(epsilon: Fraction, delta: Fraction, size: int) -> Fractio
     """Return nearly the largest delta of one row whose `group_delta` is at most `delta`.
 
     `group_delta` rounds up at the 15th digit, so the target has 15 digits. Both functions enclose
-    their values to far less than the part of 10**-30 that is left out.
+    their values to far less than the margin of 10**-30.
     """
     if size == 1:
         return delta

@@ -286,7 +286,7 @@ def least_epsilon(of: Callable[[float], float], delta: Number) -> Approx | None:
 
 
 def _step(interval: Any, range_of_losses: float) -> float:
-    """Return the step of the grid of losses; refuse one that makes too many grid points."""
+    """Return the step of the grid of losses; refuse a step with too many grid points."""
     step = checks.positive("interval", interval)
     if not range_of_losses <= step * _MOST_PLACES:
         least = range_of_losses / _MOST_PLACES

@@ -152,7 +152,7 @@ class Pure(_Amounts):
         -------
         Approx
             With epsilon' = ln(e**epsilon - delta (1 + e**epsilon)), rounded up at the 15th digit.
-            That is tight, but hardly less than epsilon: keep a pure loss pure where you can.
+            It is tight, but hardly less than epsilon: keep a pure loss pure if you can.
 
         Examples
         --------

@@ -1,8 +1,8 @@
 """Optimal composition of equal losses.
 
 It is the hockey-stick divergence of many randomized responses. Every (epsilon, 0) pair is a
-post-processing of randomized response, so k of them together lose no more than k randomized
-responses, of which the likelihood ratio depends on one count j alone: with p = e^epsilon / (1 +
+post-processing of randomized response, so the loss of k of them together is at most that of k
+randomized responses, whose likelihood ratio depends on one count j alone: with p = e^epsilon / (1 +
 e^epsilon), q = 1 - p and
 
     A(m) = sum over j >= m of C(k, j) p^j q^(k - j),    B(m) = the same with p and q exchanged,

@@ -4,12 +4,12 @@ A pair of distributions P, Q has the privacy loss L = ln(P / Q); write s(t) = ln
 the order a = 1 + t, so that D_a = s(t) / t. Then rho is the supremum over t > 0 of
 s(t) / (t (1 + t)).
 
-*When it is the Kullback-Leibler divergence.* Let the pair look the same from both sides, as a shift
-of a symmetric distribution does: s(t) = s(-1 - t). With u = t + 1/2 it is a function G of v = u^2,
-t (1 + t) = v - 1/4, and G(1/4) = 0. Where G is concave, G(v) <= (v - 1/4) G'(1/4), and G'(1/4) =
-s'(0) is the divergence: the supremum is that of orders near 1. G is concave where the even entire
-function exp(s) of u has imaginary zeros only, for then it is a product of factors 1 + v / z^2, each
-of which has a concave logarithm.
+*When it is the Kullback-Leibler divergence.* Let the pair be symmetric, as for a shift of a
+symmetric distribution: s(t) = s(-1 - t). With u = t + 1/2 it is a function G of v = u^2, t (1 + t)
+= v - 1/4, and G(1/4) = 0. Where G is concave, G(v) <= (v - 1/4) G'(1/4), and G'(1/4) = s'(0) is the
+divergence: the supremum is that of orders near 1. G is concave where the even entire function
+exp(s) of u has imaginary zeros only, for then it is a product of factors 1 + v / z^2, each of which
+has a concave logarithm.
 
 *Laplace.* Integers with probabilities proportional to q^|z|, q = e^-h, shifted by m cells,
 E = h m. Up to a factor, exp(s) = w^-m (1 + c w^2 + c w^4 + ... + c w^(2 m - 2) + w^(2 m)) with

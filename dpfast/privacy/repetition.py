@@ -1,16 +1,17 @@
 """The loss of the best of a random number of runs of a private mechanism.
 
-A mechanism M, whose answers have scores, is run K times, and the answer of the highest score leaves
-(of several, the first). K is truncated negative binomial with parameters eta > -1 and g = gamma:
+A mechanism M, whose answers have scores, is run K times, and the answer with the highest score is
+released (the first one, if there are several). K is truncated negative binomial with parameters eta
+> -1 and g = gamma:
 
     P(K = k) = (1 - g)^k / (g^-eta - 1) prod_(l < k) (l + eta) / (l + 1),   k = 1, 2, ...
 
 (eta = 1: geometric, with mean 1 / g; eta = 0, by continuity: logarithmic). Its generating function
 has the derivative f'(s) = E[K] (g / (g + (1 - g) (1 - s)))^(1 + eta).
 
-*The law.* Let M answer y with probability Q(y), all answers of its score with Q(s), and those of
-lower scores with Q(<). Given that s is the highest score, each of the first answers of that score
-is y with probability Q(y) / Q(s). So y leaves with probability
+*The distribution.* Let M answer y with probability Q(y), all answers with its score with Q(s), and
+those with lower scores with Q(<). Given that s is the highest score, each of the first answers of
+that score is y with probability Q(y) / Q(s). So y is released with probability
 
     A(y) = (f(Q(<) + Q(s)) - f(Q(<))) Q(y) / Q(s) = Q(y) E_u f'(1 - x_u),
     x_u = 1 - Q(<) - u Q(s),   u uniform on 0 .. 1,

@@ -1,8 +1,8 @@
 """Private selection: draw a candidate with a high score, where scores depend on the data.
 
 The exponential mechanism, permute-and-flip and top-k, drawn exactly for about one read of the
-scores. The caller computes the scores and says how much one of them can change between neighboring
-datasets (`sensitivity`). A draw is only as private as that number is right.
+scores. The caller computes the scores and states how much one of them can change between
+neighboring datasets (`sensitivity`). A draw is only as private as that number is right.
 
 Candidates that are private answers themselves are another matter: see `best_of`.
 """

@@ -59,8 +59,8 @@ def _formed(drawn: Indices, shape: tuple[int, ...], lead: tuple[int, ...]) -> in
 def _draw_rows(rows: int, make: Callable[[int], Draws]) -> Draws:
     """Draw from one row after the other, where ``make(row)`` prepares a row.
 
-    Several rows are passed over once to refuse bad scores and once more to draw, so that only one
-    prepared row is in memory.
+    Several rows are read once to refuse bad scores and once more to draw, so that only one prepared
+    row is in memory.
     """
     if rows == 1:
         only = make(0)
@@ -351,11 +351,11 @@ def top_k(
 
     Privacy
     -------
-    On neighboring datasets every score differs by at most `sensitivity`. The loss that is asked
-    for covers the whole answer, order included. Each of the `k` draws has epsilon / k and bounded
-    range, so the answer is epsilon-differentially private (Durfee and Rogers, NeurIPS 2019) and
-    epsilon**2 / (8 k) zCDP (Cesar and Rogers, ALT 2021); `rho` gives each draw rho / k. A table of
-    rows is charged that loss for each row.
+    On neighboring datasets every score differs by at most `sensitivity`. The requested loss covers
+    the whole answer, including its order. Each of the `k` draws has epsilon / k and bounded range,
+    so the answer is epsilon-differentially private (Durfee and Rogers, NeurIPS 2019) and epsilon**2
+    / (8 k) zCDP (Cesar and Rogers, ALT 2021); `rho` gives each draw rho / k. A table of rows is
+    charged that loss for each row.
 
     Parameters
     ----------
@@ -444,7 +444,7 @@ def noisy_max(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[int | Indices]:
-    """Report the noisy maximum: the candidate whose score is the largest once noise is added.
+    """Report the noisy maximum: the candidate whose score is the largest after noise is added.
 
     Other libraries know these mechanisms by this name. No noise is added here: with exponential
     noise the answer has the distribution of `permute_and_flip`, with Gumbel noise that of

@@ -82,10 +82,10 @@ class Selection(OfNumbers[Any]):
         return float(self.loss.epsilon / self.loss.draws)
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar: how far the score of a draw is below the best candidate left.
+        """Return the error bar: how far the score of a draw is below the best remaining one.
 
-        The bar holds for permute-and-flip, too, which is never likelier to be far off (McKenna and
-        Sheldon, NeurIPS 2020).
+        The bar also holds for permute-and-flip, whose large errors are never more likely (McKenna
+        and Sheldon, NeurIPS 2020).
         """
         if self.candidates is None:
             return unknown(confidence, BASE)
@@ -162,8 +162,8 @@ def array_of(scores: object, name: str = "scores") -> NDArray[Any]:
 def _exactly(scores: object, array: NDArray[Any], name: str) -> NDArray[Any]:
     """Return scores without a dtype as exact numbers, in the smallest array that holds them.
 
-    NumPy has read them as `array`, and turns integers beside floats into floats. The kind of array
-    decides how long a draw takes, and nothing else.
+    NumPy has read them as `array`, which converts integers next to floats to floats. The kind of
+    array decides how long a draw takes, and nothing else.
     """
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind not in "fO" or (kind == "f" and size > 8):  # integers, or what is refused

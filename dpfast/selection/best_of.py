@@ -37,7 +37,7 @@ class Best(NamedTuple):
     score : int or float
         The highest score.
     answer : object
-        What the run with this score returned.
+        The answer of the run with this score.
     """
 
     score: Any
@@ -106,8 +106,8 @@ class BestOf(Mechanism[Any]):
     def _best(self, run: Callable[[], Any], generator: Generator) -> Best | str:
         """Return the run with the best score, or the error message of a run that failed.
 
-        A message is returned, since an exception would hold on to frames that know the number of
-        runs.
+        A message is returned, because an exception would keep references to frames that know the
+        number of runs.
         """
         best, highest = None, -math.inf
         for _ in range(self.runs.draw(generator.stream())):
@@ -142,8 +142,8 @@ def best_of(
     """Release the best of a random number of runs of a private mechanism.
 
     Use it for candidates that cost privacy themselves, such as models that are trained privately
-    with random hyperparameters. Two or three times the loss of one run pays for all of them,
-    however many they are.
+    with random hyperparameters. Two or three times the loss of one run pays for all of them, for
+    any number of candidates.
 
     Privacy
     -------

@@ -3,17 +3,17 @@
 ``c score + Gumbel`` is minus the logarithm of the first arrival of a Poisson process of rate
 ``exp(c score)``, so the winner of the mechanism is the candidate that arrives first.
 
-Candidates are taken in blocks. One pass finds how far the best of each block lies below the best of
-all. A block is then proposed at the rate at which its candidates would arrive if each was as good
-as the best of them. A proposal names a uniform slot of the block, and a coin keeps it with
-probability ``exp(-c (best of the block - score))``. What is kept arrives exactly as in the full
-race, and no candidate's noise is ever drawn. Further arrivals are further independent draws. The
-order in which new candidates turn up is the order of the noisy scores, so the first k are the
+Candidates are taken in blocks. One pass finds the distance between the best of each block and the
+best of all. A block is then proposed at the rate at which its candidates would arrive if each was
+as good as the best of them. A proposal names a uniform slot of the block, and a coin keeps it with
+probability ``exp(-c (best of the block - score))``. Accepted proposals arrive exactly as in the
+full race, and no candidate's noise is ever drawn. Further arrivals are further independent draws.
+The order in which new candidates turn up is the order of the noisy scores, so the first k are the
 top k.
 
 Later arrivals do not depend on earlier ones, so the rates may change between two batches of
-proposals. A block that was often proposed in vain is opened: each of its candidates then runs on
-its own and hardly ever fails. Candidates that are already among the top k are taken away.
+proposals. A block whose proposals are often rejected is opened: each of its candidates then races
+separately and is hardly ever rejected. Candidates that are already among the top k are taken away.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ PART, ENOUGH = 16, 1 << 14
 def block_length(count: int, draws: int) -> int:
     """Return the number of candidates in a block, a power of two, from public numbers only.
 
-    Where scores differ a lot, a block has one good candidate, so a draw takes about as many
-    proposals as a block has candidates, until the block is opened. As measured, a proposal costs
-    about as much as 10 blocks: ``count / length`` and ``10 draws length`` must be small together.
+    If scores differ a lot, a block has one good candidate, so a draw takes about as many proposals
+    as a block has candidates, until the block is opened. As measured, a proposal costs about as
+    much as 10 blocks: ``count / length`` and ``10 draws length`` must be small together.
     """
     if count <= SMALL:
         return 1
@@ -67,7 +67,7 @@ class Race:
     c : float
         Candidate j arrives at the rate ``exp(-c distance(j))``.
     draws : int
-        About how many draws will be asked for: this sets the length of a block.
+        The approximate number of draws: it determines the length of a block.
 
     Raises
     ------
@@ -146,7 +146,7 @@ class Race:
         return arrived
 
     def _open(self) -> None:
-        """Open the blocks that were most often rejected: their candidates run on their own."""
+        """Open the blocks that were most often rejected: their candidates race separately."""
         vain = np.concatenate(self._vain)
         self._vain, self._waste = [], 0
         blocks, times = np.unique(vain, return_counts=True)
@@ -164,7 +164,7 @@ class Race:
         self._weigh()
 
     def _leave(self) -> None:
-        """Remove candidates that were drawn already from those that run on their own."""
+        """Remove candidates that were drawn already from those that race separately."""
         self._single = self._single[~np.isin(self._single, self._gone)]
 
 

@@ -81,7 +81,7 @@ class PartitionSelection(ABC):
         Parameters
         ----------
         people : int64 array
-            How many people have each key.
+            The number of people of each key.
         stream : BitStream
 
         Returns

@@ -4,7 +4,7 @@ A *step* adds or removes a person ("add-remove"), or replaces one by another ("r
 has at most L keys. So a step changes the number of people by 1 for at most t keys, t = L or 2 L. A
 key that n people have is shown with probability pi(n), pi(0) = 0, independently of other keys. For
 an (epsilon, delta) two rules are computed, and the one that reaches pi(n) = 1/2 first is used: a
-choice among public numbers. A third rule is for people with several keys.
+choice by public numbers. A third rule is for people with several keys.
 
 Equal parts
 -----------
@@ -12,7 +12,7 @@ Each key has a loss of (e, d), and pi is as large as that allows:
 
     pi(n) = min(e^e pi(n - 1) + d, 1 - e^-e (1 - pi(n - 1) - d), 1).
 
-Of all rules that look at a key's number of people alone, none with this loss shows any key more
+Of all rules that depend on a key's number of people alone, none with this loss shows any key more
 often (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022): not Laplace noise with a threshold
 either. The first limit holds up to some n1, the second from there to n2, and then every key is
 shown. In closed form, with s = d / (e^e - 1),
@@ -158,7 +158,7 @@ def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> PartitionS
     Returns
     -------
     PartitionSelection
-        Of those in this module, the one with the least `half`.
+        The rule of this module with the least `half`.
 
     Raises
     ------
@@ -189,8 +189,9 @@ def choose_rounds(loss: Loss, max_groups: int, neighbors: Neighbors) -> Partitio
 
     Parameters, errors
     ------------------
-    Those of `choose_rule`. Rounds are taken if a person may have two keys or more, and if a weight
-    that can be counted to shows a key with a probability of 1/2: for an epsilon above about .03.
+    The errors of `choose_rule`. Rounds are taken if a person may have two keys or more, and if a
+    weight that can be counted to shows a key with a probability of 1/2: for an epsilon above about
+    .03.
     """
     rule = choose_rule(loss, max_groups, neighbors)
     if max_groups == 1 or not isinstance(loss, Approx) or loss.delta < _LEAST:
@@ -245,7 +246,7 @@ class EqualParts(PartitionSelection):
     def table(self) -> list[int]:
         """The integer parts of 2**64 pi(n) for all n, by one fast recursion in integers.
 
-        Both ends of an interval are rounded outwards. Where they differ the table has -1.
+        Both ends of an interval are rounded outwards. If they differ the table has -1.
         """
         spare = 128 + self.delta.denominator.bit_length()
         mp, unit = context(128 + spare + int(2 * self.epsilon)), 1 << (64 + spare)
@@ -287,8 +288,8 @@ class EqualParts(PartitionSelection):
 def _lasts(epsilon: Fraction, delta: Fraction) -> tuple[int, int]:
     """Return n1, up to which the first limit of pi(n) holds, and a bound of n2 - n1.
 
-    At n1 the first limit is the lesser one for the last time. At equality both say the same, so a
-    wrong choice there would change nothing.
+    At n1 the first limit is the smaller one for the last time. At equality both limits are the
+    same, so a wrong choice there would change nothing.
     """
     mp = context(128 + epsilon.denominator.bit_length() + delta.denominator.bit_length())
     e, d = mp.exp(ratio(mp, epsilon)), ratio(mp, delta)
@@ -371,14 +372,14 @@ class Divergence(PartitionSelection):
 
 @dataclass(frozen=True)
 class Round(Divergence):
-    """One of two rounds: people with fewer keys count for more, and shown keys are left out.
+    """One of two rounds: people with fewer keys have a larger weight, and shown keys are left out.
 
     Parameters
     ----------
     grid : int
         The weight of a person with a single key.
     share : Fraction
-        This round's share of the divergence, and of what new keys may show.
+        This round's share of the divergence, and of the probability of new keys.
     power : Fraction
         p / q: with k keys a person counts for grid / k^(p / q), rounded down.
     after : Round, optional

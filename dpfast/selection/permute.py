@@ -1,8 +1,8 @@
 """Exact draws by permute-and-flip over any scores.
 
 Every candidate i flips a coin of probability ``p_i = exp(-c d_i)``, where ``d_i`` is its distance
-below the best score. The first in a random order whose coin shows heads is chosen. The order is
-that of independent uniform times ``T_i``.
+below the best score. The first candidate in a random order whose coin shows heads is chosen. The
+order is that of independent uniform times ``T_i``.
 
 Candidates with heads and a time before t are found without looking at the others. ``p_i t`` is at
 most ``2**-e`` in a whole block of 64. So 64 coins of probability ``2**-e`` leave a few candidates
@@ -41,7 +41,7 @@ ROOM = 1 << 14
 
 
 class Flips:
-    """The sampler of permute-and-flip over scores, which are read here in one pass.
+    """The sampler of permute-and-flip over scores, which it reads in one pass.
 
     `c` is positive and meant exactly.
     """
@@ -82,12 +82,13 @@ class Flips:
     def _heads(
         self, candidates: NDArray[np.int64], after: bool, stream: BitStream
     ) -> NDArray[np.bool_]:
-        """Flip the exact coins of the candidates that are left, and tell which have heads.
+        """Flip the exact coins of the remaining candidates, and return which of them show heads.
 
-        The coins have probability ``p 2**e``, or ``p (1 - t) / (1 - p t) 2**e`` after t. 64 random
-        bits are compared with its float64 value, and exactly where the error of that value leaves
-        it open. For x up to 2**20 the relative error is below (x + e + 1) 2**-48, and an error in
-        the distance counts at most twice. Beyond, only 64 zero bits come near the probability.
+        The coins have probability ``p 2**e``, or, given that no coin showed heads up to time t,
+        ``(1 - t) / (1 - p t)`` times that. 64 random bits are compared with its float64 value, and
+        an exact comparison follows if the error of that value leaves it open. For x up to 2**20 the
+        relative error is below (x + e + 1) 2**-48, and an error in the distance counts at most
+        twice. For larger x, only 64 zero bits come near the probability.
         """
         distance = self.scores.distance(candidates)
         exponents = self._exponents[candidates // BLOCK]

@@ -1,10 +1,10 @@
 """Sensitivities of the number of triangles of a graph, with one edge added or removed.
 
 Adding or removing the edge (i, j) changes the number by a_ij, the common neighbors of i and j. With
-b_ij vertices beside exactly one of them, k changed edges make at most
-min(a_ij + floor((k + min(k, b_ij)) / 2), N - 2) common neighbors: one edge each for the first
-b_ij, two for the others. So A(k) is the largest of these over all pairs (Nissim, Raskhodnikova and
-Smith, STOC 2007, section 3.3), and of all pairs with the same a only the largest b counts.
+b_ij vertices adjacent to exactly one of them, k changed edges make at most min(a_ij + floor((k +
+min(k, b_ij)) / 2), N - 2) common neighbors: one edge each for the first b_ij, two for the others.
+So A(k) is the largest of these over all pairs (Nissim, Raskhodnikova and Smith, STOC 2007, section
+3.3), and of all pairs with the same a only the largest b counts.
 """
 
 from __future__ import annotations

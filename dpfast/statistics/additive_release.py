@@ -50,7 +50,7 @@ class AdditiveRelease(OfNumbers[Any]):
     Parameters
     ----------
     shape : tuple of int
-        That of the numbers; () for one.
+        The shape of the numbers; () for a single one.
     grid : float
         The width of a cell, a power of two.
     whole : bool
@@ -58,9 +58,9 @@ class AdditiveRelease(OfNumbers[Any]):
     neighbors : str
     noise : IntegerNoise
     sensitivity : Fraction
-        How far the numbers may move.
+        The sensitivity of the numbers.
     norm : {"l1", "l2"}
-        In what norm.
+        The norm of the sensitivity.
     """
 
     shape: tuple[int, ...]

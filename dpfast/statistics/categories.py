@@ -1,6 +1,6 @@
 """Public categories of randomized response, and the index of each row's category.
 
-How data are read is decided by their type and dtype alone: no row is read before the spend.
+The type and dtype of data decide how they are read: no row is read before the spend.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Categories:
             checks.fail("categories", f"at most {_native.MOST} of them", categories)
 
     def rows(self, name: str, data: Any) -> Any:
-        """Return data in a form that `codes` takes, without reading a row."""
+        """Return data in a representation that `codes` accepts, without reading a row."""
         if self.labels is None or self._words is None:
             return rows_of(name, data, "biu", "an array of integers")
         kind = self.labels.dtype.kind

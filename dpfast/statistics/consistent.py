@@ -13,8 +13,8 @@ by the number N of cells of a sum, or makes it 0; and t_k has an N-th of the cel
 mean of those of p and t_k / N with the weights 1 / v and N / v_k (Gauss-Markov: the least variance
 of all unbiased estimates; as Hay, Rastogi, Miklau and Suciu have it for trees, VLDB 2010).
 
-*Not negative.* The parts of the same sum that are nearest to given ones, and not negative, are
-max(p - s, 0) for one number s (Duchi, Shalev-Shwartz, Singer and Chandra, ICML 2008).
+*Nonnegative.* The nearest nonnegative parts with the same sum are max(p - s, 0) for one number s
+(Duchi, Shalev-Shwartz, Singer and Chandra, ICML 2008).
 
 *Rounded.* Numbers are rounded down, and those with the largest remainders up, until the sum is the
 rounded one (Hamilton's method).
@@ -42,7 +42,7 @@ MOST = 1e100
 
 
 def not_below_0(answers: Any) -> Any:
-    """Return the answers with 0 for negative ones, which is no farther from a truth above 0."""
+    """Return the answers with 0 for negative ones, which is no farther from a nonnegative truth."""
     return max(answers, 0) if isinstance(answers, int) else np.maximum(answers, 0)
 
 

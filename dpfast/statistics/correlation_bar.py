@@ -1,17 +1,17 @@
 """Error bars of a noisy correlation, for columns with the variance of a uniform distribution.
 
 Let noisy entries of the covariance matrix be C + c, V + x and V + x' in squares of half the
-distances of the bounds, for two columns of the variance V, and r = C / V. That of numbers spread
-evenly is 1/3, and columns that vary more have a smaller error. While noisy variances are positive,
-the answer is above a number t > r where C + c > t sqrt((V + x) (V + x')). A geometric mean is no
-larger than the mean of both, and no smaller than that less V q^2 / (1 - q), if no x exceeds q V in
-size. So the answer is above t only where
+distances of the bounds, for two columns of the variance V, and r = C / V. The variance of uniform
+numbers is 1/3, and columns with a larger variance have a smaller error. While noisy variances are
+positive, the answer is above a number t > r where C + c > t sqrt((V + x) (V + x')). A geometric
+mean is no larger than the mean of both, and no smaller than that less V q^2 / (1 - q), if no x
+exceeds q V in size. So the answer is above t only where
 
     c - t (x + x') / 2 > (t - r) V, less t V q^2 / (1 - q) where t > 0,
 
-and below a number it is alike. To first order the left side is a weighted sum of the noises that
-the matrix is made of (`OfSums.linear`): what errors have in common, as that of the number of rows,
-cancels. The rest is at most 2 d^2, if d is what a mean is off by at most.
+and below a number it is alike. To first order the left side is a weighted sum of the noises in the
+matrix (`OfSums.linear`): common errors, such as that of the number of rows, cancel. The rest is at
+most 2 d^2, if d is the largest error of a mean.
 
 The weights depend on the means a and b of the columns, between -m and m for m^2 = 1 - V, and on r.
 All of a grid are looked at that numbers between -1 and 1 can have: by their variance, and the worst

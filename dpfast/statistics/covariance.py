@@ -217,7 +217,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         Parameters
         ----------
         entry : int
-            Which of the entries.
+            The index of the entry.
         a, b, p : number, or array
             The means of its columns, from -1 to 1, and that of their products.
         """

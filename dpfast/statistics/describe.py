@@ -1,23 +1,23 @@
 """`describe`: private summary statistics of each column of a table, for one loss.
 
-*Parts.* Bounds of the columns for which no public ones are known; the number of rows; of each
-column the number of rows with a value, and the sums of cells and of their squares; its quartiles;
-and how many rows have each of the words of a column of text, which are public or shown by the rule
-of private keys. Losses add up, also where what is asked second depends on what was answered first,
-as all else does on the bounds (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and
-Steinke, TCC 2016). Their shares are public numbers. Each part is a measurement that is proved
-elsewhere: `outer_bounds.DrawnBounds`, `totals.count`, `linear.LinearMeasurement` with the features
-of a variance, of all columns in one vector, `quantiles.recursive`, and noise on counts.
+*Parts.* Bounds of the columns without public ones; the number of rows; for each column the number
+of rows with a value, and the sums of cells and of their squares; its quartiles; and the number of
+rows with each word of a text column, where words are public or shown by the rule of private keys.
+Losses add up, even if a later query depends on earlier answers, as all parts depend on the bounds
+(Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke, TCC 2016). Their shares are
+public numbers. Each part is a measurement that is proved elsewhere: `outer_bounds.DrawnBounds`,
+`totals.count`, `linear.LinearMeasurement` with the features of a variance, of all columns in one
+vector, `quantiles.recursive`, and noise on counts.
 
 *Which loss.* Pure epsilon is divided among d columns in d parts, which costs d times the error;
 rho is, too, at its root. With a delta, epsilon may be spent as the largest rho that implies both
 (`conversions.rho_within`): that is done where a column's draw has the higher rate by it.
 
-*Words.* A row adds 1 to one cell of each of t columns of words. One that is added or removed
-changes t counts by 1, one that is replaced 2 t at most, whatever the words are. Where no words are
-public, a share of a loss with a delta shows words of enough rows: the pairs of a column and a word
-are keys of a row, which has at most one for each such column (`selection.key_selection`). What is
-shown is private, and then as good as public for counts of other noise.
+*Words.* A row adds 1 to one cell of each of t columns of words. An added or removed row changes t
+counts by 1, a replaced row at most 2 t, for any words. If no words are public, a share of a loss
+with a delta shows words of enough rows: the pairs of a column and a word are keys of a row, which
+has at most one for each such column (`selection.key_selection`). Shown words are a private answer,
+so they can be used as public words for counts with other noise.
 
 *Neighbors.* A row may miss a value, which is a function of that row alone. So it is masked in that
 column, and the number of rows of a column is private under both relations.
@@ -105,8 +105,8 @@ class Columns(Answer):
 class Described:
     """A column of the table, with the bounds or words that turn it into numbers.
 
-    `limits` are public bounds, None where bounds are to be drawn. `words` are public words, None
-    where partition selection shows some of the rows' words. `units` turn numbers back into times.
+    `limits` are public bounds, None where bounds are to be drawn. `words` are public words, None if
+    partition selection shows some of the rows' words. `units` turn numbers back into times.
     """
 
     name: str
@@ -168,11 +168,11 @@ class Description(Mechanism[Answer]):
     columns : tuple of Described
     neighbors : {"add-remove", "replace"}
     offered : Loss
-        What is charged, but for a delta that is not spent.
+        The loss that is charged, except for a delta that is not spent.
     spent : Pure or ZCDP
-        What the parts are made for: no more than `offered` allows.
+        The loss that the parts are made for: no more than `offered` allows.
     rule : PartitionSelection, optional
-        What shows words that are not public, for a loss of its own.
+        The mechanism that shows words that are not public, for a separate loss.
     """
 
     columns: tuple[Described, ...]

@@ -5,16 +5,16 @@ the L2 sensitivity of all counts is 1. A row that is replaced may leave one bin 
 the sensitivities are 2 and sqrt(2).
 
 Weights are cells of a public grid, of which the largest has size M and which lie at most D apart. A
-row that is added or removed changes one sum by M. One that is replaced changes two sums by M, or,
-in one bin, one sum by D <= 2 M: L1 is 2 M, and the square of L2 is the larger of 2 M^2 and D^2;
-that is two moves of one sum by M, for staircase noise. Sums are exact integers, cut at 2^62, which
-only brings them closer together.
+row that is added or removed changes one sum by M. A replaced row changes two sums by M, or, in one
+bin, one sum by D <= 2 M: L1 is 2 M, and the square of L2 is the larger of 2 M^2 and D^2; that is
+two moves of one sum by M, for staircase noise. Sums are exact integers, cut at 2^62, which only
+brings them closer together.
 
-*Units.* Of a privacy unit with c rows in bins, min(c, m) rows count; of its n rows in one bin,
-n min(c, m) / c count there, rounded towards zero to parts of a row (`summaries.units`). So all bins
-together move by at most m in L1, and hence in L2, however many of them move. Parts in several bins
-are no single move, as staircase noise would need. Weights are bounded alike, and bins then move by
-m times M. Noise is in parts of a row, and noisy counts are rounded to rows.
+*Units.* If a privacy unit has c rows in bins, min(c, m) rows count; if n of them are in one bin, n
+min(c, m) / c count there, rounded towards zero to parts of a row (`summaries.units`). So all bins
+together change by at most m in L1, and hence in L2, for any number of changed bins. Parts in
+several bins are not a single move, which staircase noise would need. Weights are bounded alike, and
+bins then move by m times M. Noise is in parts of a row, and noisy counts are rounded to rows.
 """
 
 from __future__ import annotations
@@ -399,7 +399,7 @@ class BinCounts(Mechanism[Any], AddsUnits):
 
     @property
     def first(self) -> int:
-        """The integer that each row adds to the sum of its bin besides the row's cell."""
+        """The integer that each row adds to the sum of its bin in addition to the row's cell."""
         return 1 << self.fine
 
     def add(self, columns: Sequence[Any], codes: NDArray[np.int32], room: Room) -> None:
@@ -564,9 +564,9 @@ def histogram(data: Any, **arguments: Any) -> Any:
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
     (`n` is public). The call satisfies the requested loss: a replaced row changes two counts by 1,
-    one that is added or removed changes one, however many bins and axes there are (Dwork, McSherry,
-    Nissim and Smith, TCC 2006). The counts are exact, and so is the noise: discrete Laplace or
-    Gaussian, or a rounded Gaussian for `delta`. Bins must not come from the data.
+    an added or removed row changes one, for any number of bins and axes (Dwork, McSherry, Nissim
+    and Smith, TCC 2006). The counts are exact, and so is the noise: discrete Laplace or Gaussian,
+    or a rounded Gaussian for `delta`. Bins must not come from the data.
 
     With `weights` a row changes a sum by its weight, at most the largest of `weight_bounds` in
     size; weights are rounded to a public grid, and sums of them are exact integers.
@@ -771,7 +771,7 @@ def categories_of(value: Any, name: str) -> Bins:
 
 
 def _text(name: str, value: Any) -> str:
-    """Return a text that a NumPy array stores whole, or refuse one with trailing nulls."""
+    """Return a text that a NumPy array stores completely, or refuse one with trailing nulls."""
     checks.keeps_end(name, value)
     return checks.text(name, value)
 

@@ -1,9 +1,10 @@
 """The private share of privacy units that contribution bounding keeps whole: all rows count.
 
-A unit is one number here, 1 or 0, whatever rows it has. So a unit that is added, removed or
+A unit is one number here, 1 or 0, for any rows that it has. So a unit that is added, removed or
 replaced has the effect of one row of a column of these numbers that is added, removed or replaced:
 the share is the mean of a column of numbers between 0 and 1, and its noise is that of
-`dpfast.mean`. The share of *rows* that count has no such noise: one unit may hold nearly all rows.
+`dpfast.mean`. The share of *rows* that count has no such noise, because one unit may hold nearly
+all rows.
 """
 
 from __future__ import annotations
@@ -89,10 +90,10 @@ class ShareOfUnits(OfUnits[float]):
     Parameters
     ----------
     inner : Mechanism
-        Of numbers between 0 and 1.
+        Numbers between 0 and 1.
     unit : Unit
     steps : int
-        0, for all rows of a unit are one number.
+        0, because all rows of a unit are one number.
     """
 
     note: ClassVar[str] = ""  # all units count
@@ -100,7 +101,7 @@ class ShareOfUnits(OfUnits[float]):
     name = KeptWhole.name
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return an unknown error bar: a number of rows does not tell the number of units."""
+        """Return an unknown error bar: the number of rows does not give the number of units."""
         return unknown(confidence, PEOPLE)
 
     def _kept(self, summary: View, generator: Generator) -> Any:

@@ -48,7 +48,7 @@ class RangeCounts(ABC):
     def cumulative(self) -> Floats:
         """The noisy number of rows below each edge, made ascending from 0 on.
 
-        These are sums of counts, made to ascend: the mean of the least ascending numbers that are
+        These are sums of counts, made increasing: the mean of the least increasing numbers that are
         nowhere smaller, and of the largest that are nowhere larger. Nowhere are they further from
         the truth, or from anything else that ascends, than the sums are at their worst.
         """
@@ -63,7 +63,7 @@ class RangeCounts(ABC):
         Parameters
         ----------
         lo, hi : float, or a time or category as the edges are
-            Of categories all from `lo` to `hi`. Beyond the edges there is nothing. A range that
+            For categories all from `lo` to `hi`. Beyond the edges there is nothing. A range that
             ends within a bin takes a share of it, as if its rows were evenly spread.
 
         Returns
@@ -96,7 +96,7 @@ class RangeCounts(ABC):
     def cdf(self, x: Any) -> float:
         """Return the private share of rows below `x`, or in categories up to and including `x`.
 
-        The share ascends from 0 to 1. Where no rows are estimated, all bins count as equally full.
+        The share ascends from 0 to 1. If no rows are estimated, all bins count as equally full.
 
         Parameters
         ----------
@@ -122,9 +122,10 @@ class RangeCounts(ABC):
         Returns
         -------
         Answer
-            The columns ``from`` and ``to``, or ``category``; ``count`` and ``share``, of the rows
-            in all bins that are in this one or in those before; and their error bars. A share is a
-            quotient of two sums, each of which is within its bar with half of the failures.
+            The columns ``from`` and ``to``, or ``category``; ``count`` and ``share``, the share of
+            the rows of all bins that are in this bin or an earlier one; and their error bars. A
+            share is a quotient of two sums, each of which is within its bar except with half of the
+            failure probability.
 
         Examples
         --------
@@ -169,7 +170,7 @@ class RangeCounts(ABC):
         Returns
         -------
         float, time or category
-            As the edges are.
+            In the type of the edges.
         """
         share = float(checks.quantile(q))
         sums = self.cumulative

@@ -224,7 +224,7 @@ class Drawn(OfRanks[Value]):
             object.__setattr__(self, "loss", Draws(loss.epsilon, levels, bounded_range=True))
 
     def value(self, cell: int) -> float:
-        """Return the number that a cell stands for."""
+        """Return the number of a cell."""
         return cell * self.grid if self.lattice is None else self.lattice.value(cell)
 
     @property

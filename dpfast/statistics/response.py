@@ -2,12 +2,12 @@
 
 The local model is the exception in this library: noise is added to each record and not to each
 release. A release is a private answer for each record, which may be stored, shown and shared; the
-loss is that of the record. The price is accuracy: a fraction of n records is known to about
-``1 / (epsilon sqrt(n))``, not ``1 / (epsilon n)``. Where one party may see the data, count them
-with noise instead.
+loss is that of the record. The cost is accuracy: a fraction of n records is known to about ``1 /
+(epsilon sqrt(n))``, not ``1 / (epsilon n)``. If one party may see the data, count them with noise
+instead.
 
 The distribution of every answer is exact, as are the coins that decide whether an answer is true: a
-coin compares its irrational probability with as many random bits as the comparison takes
+coin compares its irrational probability with as many random bits as the comparison needs
 (``csrc/statistics/response.c``; in one of 2**72 flips with mpmath).
 """
 
@@ -194,7 +194,7 @@ def _respond(
 def _unsigned(array: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
     """Return integers as a contiguous flat array of the unsigned dtype as wide as `kind`.
 
-    A negative integer becomes a large one, which is no category.
+    A negative integer becomes a large one, which is not a category.
     """
     fitting = np.ascontiguousarray(array, kind.newbyteorder("=")).reshape(-1)
     return fitting.view(f"u{kind.itemsize}")
@@ -494,8 +494,8 @@ def _alike(epsilon: Fraction) -> int:
     """Return the k for which an answer of `kary` costs at least as much as the bits of `unary`.
 
     The bits' likelihood ratio is e^epsilon, 1 or e^-epsilon, with e^epsilon / N, 1/2 and 1 / N for
-    N = 2 (e^epsilon + 1). So it is of k answers with N = e^epsilon + k - 1 (a k that is rounded
-    down costs more).
+    N = 2 (e^epsilon + 1). So is the loss of k answers with N = e^epsilon + k - 1 (rounding k down
+    gives a larger loss).
     """
     return math.floor(exp(Interval.of(min(epsilon, Fraction(50)))).low) + 3
 

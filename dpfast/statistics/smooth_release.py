@@ -152,7 +152,7 @@ def smooth_release(
     ArgumentError, ArgumentTypeError
         For a bad argument; nothing has been spent. No message shows the value or the bound.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If the budget has too little left; nothing has been spent.
     DataError
         If the value or the bound is NaN or not a number, such as None, or the bound is negative.
         This depends on the data; the spent budget is not refunded, nor is it after an exception of

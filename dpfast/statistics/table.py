@@ -1,9 +1,10 @@
 """The table of all statistics: an entry with the name, class and command options of each.
 
-From this table are made: the exports of `dpfast`, the words of jobs, the commands with their
-options, the arguments of `dpfast.mechanism`, the methods of groups with `dpfast.stat`, the
-reference, the types of the stubs (`tools/stubs.py`), and the battery of tests. A new statistic is a
-file and an entry here. `dpfast` reads this module first, so the module imports nothing of `dpfast`.
+From this table come the exports of `dpfast`, the names in jobs, the commands with their options,
+the arguments of `dpfast.mechanism`, the methods of groups with `dpfast.stat`, the reference, the
+types of the stubs (`tools/stubs.py`), and the tests that every release must pass. A new statistic
+is a file and an entry here. `dpfast` reads this module first, so the module imports nothing of
+`dpfast`.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ class Entry(NamedTuple):
     statistic : str or None
         The class of the statistic; None if there is no class.
     what : str
-        What the statistic is, as a phrase that follows "Release".
+        A description of the statistic that can follow "Release".
     options : str or None
-        The arguments for which the command has options, with a default where it is not the usual
-        one; None without a command.
+        The arguments for which the command has options, with a default if it is not the usual one;
+        None without a command.
     data : {"column", "columns", "words", "groups"}, default "column"
         The data of one answer; with "groups" the last column is the group of a row.
     by_group : bool, default True

@@ -1,19 +1,19 @@
 """Private trimmed and winsorized means: exact integer sums with smooth sensitivity noise.
 
 x ascends, m = floor(proportion n) rows are cut off at each end, a = x_(m+1) and b = x_(n-m) are the
-outermost of those that are kept. Windows of ranks give a, b and the smooth bound. A second pass
-adds up the cells of a public grid (`summaries.cells`) that all rows clamped to a and b are on: an
-exact integer C. Clamping and rounding to cells never fall, so the m lowest rows count as a and the
-m highest as b, and with the cells A and B of a and b
+outermost kept rows. Windows of ranks give a, b and the smooth bound. A second pass adds up the
+cells of a public grid (`summaries.cells`) that all rows clamped to a and b are on: an exact integer
+C. Clamping and rounding to cells never fall, so the m lowest rows count as a and the m highest as
+b, and with the cells A and B of a and b
 
     winsorized mean = C / n,        trimmed mean = (C - m (A + B)) / (n - 2 m).
 
-Neither depends on the order of the rows or on how they come.
+Neither depends on the order of the rows or on how they are read.
 
-*What rounding does.* Either is a mean of cells, so it is off by at most half a cell, and the two of
-neighbors differ by at most the smooth bound and one cell. Then it is rounded to float64, by half a
-step of the public grid of answers at most, so they differ by another step. Public numbers that
-are added to a smooth bound leave it smooth, so noise is scaled to the bound, a cell and a step.
+*The effect of rounding.* Both statistics are means of cells, so their error is at most half a cell,
+and those of neighbors differ by at most the smooth bound and one cell. Then it is rounded to
+float64, by half a step of the public grid of answers at most, so they differ by another step. A
+smooth bound plus a public number is smooth, so noise is scaled to the bound plus a cell and a step.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
     ArgumentError, ArgumentTypeError
         For a bad argument; nothing has been spent.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If the budget has too little left; nothing has been spent.
     DataError
         NaN or null under ``nan="raise"``, or a mask whose length differs from that of a file, or of
         data with a private number of rows.

@@ -1,4 +1,4 @@
-"""Statistics from mappings, as jobs write them: the word in the table, and the arguments."""
+"""Statistics from mappings, as jobs write them: the name in the table, and the arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .table import TABLE
 
 
 def statistic_of(name: str, value: Any) -> Any:
-    """Return the checked statistic, made from its word and arguments if given as a mapping."""
+    """Return the checked statistic, made from its name and arguments if given as a mapping."""
     if isinstance(value, Mapping):
         arguments = dict(value)
         kinds = [entry for entry in TABLE if entry.kind is not None]

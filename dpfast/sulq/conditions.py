@@ -103,8 +103,8 @@ class Attribute(Condition):
     """The condition that a column is not 0, or that its value lies between two numbers.
 
     An attribute computes nothing by itself. Attributes are combined by ``&`` (and), ``|`` (or),
-    ``^`` (one of the two) and ``~`` (not), and `NoisySums.sum` counts the rows where the
-    combination holds. A row with a NaN in one of its columns has no value.
+    ``^`` (exclusive or) and ``~`` (not), and `NoisySums.sum` counts the rows where the combination
+    holds. A row with a NaN in one of its columns has no value.
 
     Parameters
     ----------

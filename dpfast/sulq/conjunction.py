@@ -122,10 +122,10 @@ def learn_conjunction(oracle: Oracle, *, label: Column | None = None) -> Conjunc
     That of the oracle: only its answers are used, and everything computed from them is
     post-processing. Neighbors and loss are the oracle's; an `ExactOracle` is not private.
 
-    For each literal l the oracle is asked for the share of rows whose label says yes and for which
-    l is false. Literals with an answer of at most the tolerance t are kept, and their conjunction
-    is the result. (Kearns, "Efficient noise-tolerant learning from statistical queries", STOC
-    1993.) If the oracle kept its promise, then for these rows and d columns
+    For each literal l the query is the share of rows whose label says yes and for which l is false.
+    Literals with an answer of at most the tolerance t are kept, and their conjunction is the
+    result. (Kearns, "Efficient noise-tolerant learning from statistical queries", STOC 1993.) If
+    the oracle kept its promise, then for these rows and d columns
 
     * whatever the labels are, the share of rows whose label says yes, and the conjunction no, is at
       most 4 d t, for no literal that stayed has a share above 2 t;

@@ -1,9 +1,9 @@
-"""What learners from statistical queries share: the protocol of an oracle, and the learned rule.
+"""Shared parts of learners from statistical queries: the oracle's protocol, the learned rule.
 
-Such learners know the rows only through an oracle. They work with any answers within the tolerance:
-exact ones, private ones, and the worst. A row is (x, c(x)): the label is one of its columns, and
-says yes where it is greater than 0. Every step of a function that is asked about is one operation
-on each number, column by column, so no value depends on the place of a row.
+Such learners access the rows only through an oracle. They work with any answers within the
+tolerance: exact ones, private ones, and the worst ones. A row is (x, c(x)): the label is one of its
+columns, and says yes if it is greater than 0. Every step of a queried function is one operation on
+each number, column by column, so no value depends on the position of a row.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def split_columns(oracle: Oracle, label: Column | None) -> tuple[tuple[Column, .
 
 
 def tolerance_for(oracle: Oracle, queries: int) -> float:
-    """Return the tolerance of an oracle, or raise an error if too few questions are left."""
+    """Return the tolerance of an oracle, or raise an error if too few queries are left."""
     if oracle.remaining < queries:
         checks.fail("oracle", f"one with {queries} questions left", oracle)
     return oracle.tolerance

@@ -1,17 +1,16 @@
-"""Estimate how much likelier one attribute makes another, from contrasts over public random sets.
+"""Estimate how much more likely one attribute makes another, by contrasts over random sets.
 
-Asking for half of the difference between S and all other rows gives x and y with a
-quarter of the noise (see `contrasts`), and all sets are asked about at once. Var x and Var y are
-known from a and b, so of the products only their correlation has to be learned: with c the
-correlation of noisy x and y over r sets, sqrt(r) (c - E c) has deviation 1 - c^2, and
+Querying half of the difference between S and all other rows gives x and y with a quarter of the
+noise (see `contrasts`), and all sets are in one query. Var x and Var y are known from a and b, so
+of the products only their correlation has to be learned: with c the correlation of noisy x and y
+over r sets, sqrt(r) (c - E c) has deviation 1 - c^2, and
 
     strength = c sqrt((Vx + R) (Vy + R')) (1 - a) / Vx.
 
-That errs less than the ratio of sum x y to (sum x^2 - r R): the ratio has a denominator near 0
-when noise is larger than x is, and a correlation is never more than 1. More sets are more products
-of noisier answers; the best number, about sqrt(Vx Vy) over the noise that one set adds to the
-variance, makes R equal to V.
-`parties` has the moments.
+This has a smaller error than the ratio of sum x y to (sum x^2 - r R): the ratio has a denominator
+near 0 when noise is larger than x, while a correlation is never more than 1. More sets give more
+products of noisier answers; the best number, about sqrt(Vx Vy) divided by the noise that one set
+adds to the variance, makes R equal to V. `parties` has the moments.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Test whether one attribute makes another likelier, by votes of public random sets of rows.
+"""Test whether one attribute makes another more likely, by votes of public random sets of rows.
 
-Look for a set with an excess x of sqrt(|S| a (1 - a)), sqrt(2) deviations, which every
-thirteenth set has. Does beta have an excess of slope times x there? That tells little more than a
-coin would: y strays about as far as x does. So many sets vote. With noise of variance R in x, the
-expected true excess is V / (V + R) of the noisy one, V = Var x, however the set was chosen. The
-slope is multiplied by that here, so the vote is a fair one.
-`parties` has the moments.
+Look for a set with an excess x of sqrt(|S| a (1 - a)), sqrt(2) deviations, which every thirteenth
+set has. Does beta have an excess of slope times x there? One set is little better than a coin: y
+varies about as much as x does. So many sets vote. With noise of variance R in x, the expected true
+excess is V / (V + R) of the noisy one, V = Var x, however the set was chosen. The slope is
+multiplied by this fraction here, so the vote is unbiased. `parties` has the moments.
 """
 
 from __future__ import annotations

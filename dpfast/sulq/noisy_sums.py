@@ -77,7 +77,7 @@ class NoisySums:
     ArgumentError, ArgumentTypeError
         For a bad argument; nothing has been spent.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If the budget has too little left; nothing has been spent.
 
     Notes
     -----

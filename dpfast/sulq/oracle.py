@@ -1,10 +1,11 @@
 """Statistical queries: the mean of a function of a row, within a tolerance stated beforehand.
 
-An oracle is asked for means, and answers with exact sums (`ExactOracle`) or noisy ones
-(`StatisticalQueryOracle`). Both count their questions. What an answer costs is in `oracle_cost`.
+An oracle answers queries for means, with exact sums (`ExactOracle`) or noisy ones
+(`StatisticalQueryOracle`). Both count their questions. The loss of an answer is in `oracle_cost`.
 
-Kearns, "Efficient noise-tolerant learning from statistical queries", JACM 1998. What learns from
-such answers learns from private ones (Blum, Dwork, McSherry and Nissim, PODS 2005).
+Kearns, "Efficient noise-tolerant learning from statistical queries", JACM 1998. An algorithm that
+learns from such answers also learns from private ones (Blum, Dwork, McSherry and Nissim, PODS
+2005).
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Oracle(ABC):
 
     @property
     def queries(self) -> int:
-        """The number of questions that may be asked in all."""
+        """The total number of queries."""
         return len(self._questions.tolerances)
 
     @property
@@ -78,7 +79,7 @@ class Oracle(ABC):
             p(x, c(x)): all that `NoisySums.sum` takes. The label c(x) is a column of the row like
             any other.
         bounds, l2, size, column : optional
-            As in `NoisySums.sum`; a function that has no name, and neither `bounds` nor `l2`, gets
+            As in `NoisySums.sum`; a function without a name, and without `bounds` and `l2`, gets
             those of the oracle.
 
         Returns
@@ -90,7 +91,7 @@ class Oracle(ABC):
         ------
         ArgumentError, ArgumentTypeError
             For a bad argument, and for a function that may be larger than what was paid for; no
-            question has been used.
+            query was used up.
         BudgetError
             After the last question.
         DataError
@@ -99,17 +100,17 @@ class Oracle(ABC):
         return self.batch([Term(f, bounds, l2, size, column)])[0]
 
     def batch(self, terms: Sequence[Any]) -> list[Answer]:
-        """Return the answers to several questions from one read of the data.
+        """Return the answers to several queries from one read of the data.
 
         Parameters
         ----------
         terms : sequence
-            Each a `Term`, or anything that `ask` takes for `f`.
+            Each is a `Term`, or any value that `ask` takes for `f`.
 
         Returns
         -------
         list of float or array
-            Answers that `ask` might have given to one after the other.
+            The answers, with the distribution of successive calls of `ask`.
 
         Raises
         ------
@@ -209,7 +210,7 @@ class StatisticalQueryOracle(Oracle):
         For a bad argument, and for too few rows (the message says how many would be enough);
         nothing has been spent.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If the budget has too little left; nothing has been spent.
     DataError
         If there are fewer or more rows than `rows` says; the spent budget is not refunded. (With
         "add-remove": if the noisy count is lower than noise can explain; noise alone causes this

@@ -1,4 +1,4 @@
-"""The least loss that keeps all answers of an oracle within their tolerances.
+"""The least loss for which all answers of an oracle are within their tolerances.
 
 A question is the mean of a function over n rows. q answers are all within their tolerances with
 probability 1 - b if each is with probability 1 - b / q, which is a matter of the tail of its noise.
@@ -7,10 +7,10 @@ takes a part of the loss in proportion to 1 / t^2, and with Laplace noise to 1 /
 the least total, rho = z^2 / (2 n^2) times the sum of (D / t)^2, where D is the sensitivity of a sum
 and a normal variable exceeds z with probability b / (2 q): z^2 <= 2 log(2 q / b).
 
-*Where rows come and go* n is not public. It is counted once, with noise of size B at most, and only
+*Under "add-remove"* n is not public. It is counted once, with noise of size at most B, and only
 `rows`, a public lower bound of it, is known beforehand. Functions are centered: a row adds the
 distance from the middle of its bounds, at most h in size, which halves D. Let V be the exact sum,
-and z and n + y what noise makes of it and of n. Since |V| <= h n,
+and z and n + y the noisy values of V and n. Since |V| <= h n,
 
     |(V + z) / (n + y) - V / n| <= (|z| + h |y|) / (n + y),
 
@@ -57,7 +57,7 @@ COUNTING = Exact(
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The shares in which questions with tolerances divide one privacy loss.
+    """The shares of one privacy loss for queries with tolerances.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Plan:
         The probability that an answer is off by more.
     neighbors : str
     count : Fraction, optional
-        The share of the count of all rows, where these come and go.
+        The share of the count of all rows, under "add-remove".
     """
 
     rows: int
@@ -101,7 +101,7 @@ class Plan:
         return COUNTING.unit * self.counting.noise(loss, self.rounds).half_width(self.failure)
 
     def distinct(self) -> list[int]:
-        """Return the index of one question of each tolerance, from the narrowest to the widest.
+        """Return the index of one query of each tolerance, from the narrowest to the widest.
 
         All hold when the first and the last do, but for rounding.
         """
@@ -109,7 +109,7 @@ class Plan:
         return [question_of[t] for t in sorted(question_of)]
 
     def hold(self, loss: Loss, function: Exact, questions: Iterable[int]) -> bool:
-        """Return whether the answers to these questions keep their tolerances at this loss."""
+        """Return whether the answers to these queries are within their tolerances at this loss."""
         half = function.unit * math.isqrt(function.sensitivity(self.neighbors).l2_squared)
 
         def holds(question: int) -> bool:
@@ -177,8 +177,8 @@ def _shares(
 ) -> dict[Fraction | None, Fraction]:
     """Divide as many rounds as there are questions in proportion to weights, rounded down.
 
-    A question whose tolerance is so wide that its weight hardly counts has a small one, too: its
-    noise has to be drawn.
+    A query whose tolerance is so wide that its weight is negligible gets a small weight, because
+    its noise has to be drawn.
     """
     least = max(weights.values()) * _LEAST / times.total()
     weights = {t: max(w, least) for t, w in weights.items()}
@@ -188,7 +188,7 @@ def _shares(
 
 @lru_cache(maxsize=256)
 def least_loss(plan: Plan, function: Exact, offered: Loss) -> Loss | None:
-    """Return the least loss up to `offered` that keeps all tolerances, rounded up, or None."""
+    """Return the least loss up to `offered` that satisfies all tolerances, rounded up, or None."""
     most, every = amount(offered), plan.distinct()
     name = "rho" if isinstance(offered, ZCDP) else "epsilon"
     times = math.isqrt(plan.rounds - 1) + 1 if isinstance(offered, Approx) else plan.rounds
@@ -223,7 +223,7 @@ def _four_digits(value: float, least: Fraction, most: Fraction) -> Fraction:
 
 
 def least_rows(plan: Plan, function: Exact, loss: Loss) -> int | None:
-    """Return the least number of rows for which this loss keeps all tolerances, or None.
+    """Return the least number of rows for which this loss satisfies all tolerances, or None.
 
     Only more rows than those of the plan are tried: the shares do not depend on this number.
     """
@@ -251,7 +251,7 @@ def _first(enough: Callable[[int], bool], least: int) -> int | None:
 
 
 def cost_of(questions: Questions, rows: int, offered: Loss) -> tuple[Plan, Loss]:
-    """Return the plan and the least loss that keeps all tolerances, or refuse `rows`."""
+    """Return the plan and the least loss that satisfies all tolerances, or refuse `rows`."""
     plan = planned(questions, rows, isinstance(offered, Pure))
     loss = least_loss(plan, questions.reference, offered) if rows else None
     if loss is None:

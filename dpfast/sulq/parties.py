@@ -1,9 +1,9 @@
-"""Test whether one attribute makes another likelier, where two parties hold one each.
+"""Test whether one attribute makes another more likely, if two parties hold one each.
 
-One party knows for which of n common rows alpha holds, the other for which beta holds. Neither sees
-a row of the other's. Both answer, with noise, how many rows of public random sets have their
-attribute (Dwork and Nissim, CRYPTO 2004). Let a and b be the fractions of rows with alpha and with
-beta. If each row is in S with probability 1/2, independently of the others, then
+One party knows for which of n common rows alpha holds, the other for which beta holds. Neither
+party sees a row of the other. Both answer, with noise, how many rows of public random sets have
+their attribute (Dwork and Nissim, CRYPTO 2004). Let a and b be the fractions of rows with alpha and
+with beta. If each row is in S with probability 1/2, independently of the others, then
 
     x = |S and alpha| - a |S|,  y = |S and beta| - b |S|
 

@@ -1,6 +1,6 @@
 """Parts of a round of noisy sums: vectors, matrices and boxes of integers, with their noise.
 
-A part knows how far its integers may be apart between neighbors, and which noise is enough for that
+A part states how far its integers may differ between neighbors, and which noise is enough for that
 in one of several rounds. `rounds` has the proofs.
 """
 
@@ -45,9 +45,10 @@ class Part:
         Their sensitivity: the largest L1 norm of a change between neighbors, the largest squared L2
         norm, and how many of them may change at once.
     share : Fraction
-        The share of the round, where parts have different ones.
+        The share of the round, if parts have different ones.
     sizes : tuple of int, optional
-        How far each integer changes, where noise for the box of all of them may be less for each.
+        The largest change of each integer, if noise for the box of these may be less for each
+        integer.
     """
 
     size: int
@@ -89,7 +90,7 @@ class Matrix:
     trace : int
         The largest nuclear norm of a change between neighbors.
     public_squares : int
-        How many squares, the first ones, do not change.
+        The number of squares, the first ones, that do not change.
     share : Fraction
         As in `Part`.
     """
@@ -141,11 +142,11 @@ class Boxes:
     Parameters
     ----------
     moves : Moves
-        Those of a vector in one step.
+        The changes of a vector in one step.
     many : int
-        How many vectors there are. First come the first numbers of all of them.
+        How many vectors there are. The first numbers of all vectors come first.
     steps : int
-        How many steps lead from neighbor to neighbor, each in one vector.
+        The number of steps between two neighbors, each in one vector.
     share : Fraction
         As in `Part`.
     """

@@ -1,13 +1,14 @@
 """Noisy sums of another party, over a connection: send questions, receive noisy answers.
 
-A message is a line of JSON, and after it the bits of row sets, if it has some. `_answer` knows all
-that can be asked; nothing that comes is ever executed or unpickled. An answer is one of
+A message is a line of JSON, and after it the bits of row sets, if it has some. `_answer` lists all
+possible queries; nothing that is received is ever executed or unpickled. An answer is one of
 
-* public facts: the number of rows, the relation, the questions left, deviations of noise;
+* public facts: the number of rows, the relation, the number of queries left, standard deviations of
+noise;
 * noisy answers, as `NoisySums` gave them;
-* the name and the text of an error about a question, about which columns there are, or about what
-  is left of a budget, which comes before the data are touched. Of any other error nothing is told
-  but that there was one, or that it was a `DataError`, which is an answer that has been paid for.
+* the name and the text of an error about a query, about which columns there are, or about the
+  remaining budget, which comes before the data are touched. Of any other error only its existence
+  is reported, or that it was a `DataError`, which is an answer that has been paid for.
 """
 
 from __future__ import annotations

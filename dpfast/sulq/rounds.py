@@ -1,14 +1,15 @@
 """Composition of a fixed number of rounds, each a noisy vector of exact integers.
 
-One allocation of a budget pays for all rounds. What is asked in a round may depend on all answers
-before it. Let D_t be the L2 sensitivity of round t, and T the number of rounds. Round t gets noise
-of deviation sqrt(T) D_t / s or more:
+One allocation of a budget pays for all rounds. The query of a round may depend on all earlier
+answers. Let D_t be the L2 sensitivity of round t, and T the number of rounds. Round t gets noise of
+deviation sqrt(T) D_t / s or more:
 
 * zCDP, s^2 = 2 rho: discrete Gaussian noise costs rho / T a round, and rho adds up under adaptive
   composition (Bun and Steinke, TCC 2016).
-* (epsilon, delta), s as in `noise.additive`: with Gaussian noise a round tells no more than whether
+* (epsilon, delta), s as in `noise.additive`: with Gaussian noise a round reveals no more than
+whether
   a standard normal variable was shifted by s / sqrt(T). T such rounds, chosen one after the other,
-  tell no more than whether one was shifted by s (Dong, Roth and Su, "Gaussian differential
+  reveal no more than whether one was shifted by s (Dong, Roth and Su, "Gaussian differential
   privacy", JRSS B 2022). Rounding to integers is post-processing.
 * epsilon alone: discrete Laplace noise for epsilon / T of the L1 norm.
 
@@ -152,15 +153,15 @@ class Rounds:
     name : str
         Name of the ledger entry.
     parts : sequence of Part, optional
-        What will be asked for, as far as it is known. Noise that cannot be had is refused now.
+        The queries, as far as they are known. Noise that cannot be had is refused now.
     weights : (int, float), optional
-        The largest weight of a row in units, and the unit, where the source counts rows by weight
-        (`learn.weights`). Parts are those of rows that come and go then, whatever `neighbors` says,
+        The largest weight of a row in units, and the unit, if the source counts rows by weight
+        (`learn.weights`). Then parts are calibrated to added or removed rows, for any `neighbors`,
         and answers are sums of weights.
     ids : str, optional
-        The name of the ids, "" for those without one: the loss is of people, and of the source, a
-        `learn.rows.Rows`, at most `max_rows` rows of each are read. Parts are those of rows that
-        come and go.
+        The name of the ids, "" for ids without a name: then the privacy unit is a person, and of
+        the source, a `learn.rows.Rows`, at most `max_rows` rows of each person are read. Parts are
+        those of rows that come and go.
     max_rows : int, default 1
     budget, rng
         As in `release`.
@@ -246,16 +247,16 @@ class Rounds:
     ) -> list[Any]:
         """Return the integers that `total` computes from the source, part by part, with noise.
 
-        With weights they are numbers, in units of these. They may be those of several rounds,
-        `uses` of them, in one pass, whose shares are of all these. How many may depend on what was
-        released before.
+        With weights they are numbers, in units of these. They may be the parts of several rounds,
+        `uses` of them, in one pass, whose shares are of all these rounds. The number may depend on
+        earlier answers.
 
         Raises
         ------
         ArgumentError
             If the loss is too small for noise in these parts. The round has not been used.
         BudgetError
-            When so many rounds are not left, or in a forked process. The data were not touched.
+            If fewer rounds are left, or in a forked process. The data were not touched.
         """
         noises = tuple((self.noise(part, uses), part.size) for part in parts)
         self._use(uses)
@@ -272,9 +273,9 @@ class Rounds:
     ) -> list[int]:
         """Choose a column from each row of the table that `scores` computes from the source.
 
-        Each row of the table is about its own set of rows. A row that is added or removed changes
-        the scores of its set by numbers of an interval of length `spread`. They may be choices of
-        several rounds, as in `ask`.
+        Each row of the table is about a separate set of rows. A row that is added or removed
+        changes the scores of its set by numbers of an interval of length `spread`. They may be
+        choices of several rounds, as in `ask`.
 
         Raises
         ------
@@ -319,7 +320,7 @@ class Rounds:
 def range_of_normal(shift: float) -> float:
     """Return the bounded range that reveals no more than a shift of a standard normal variable.
 
-    That is 2 ln(F(x) / F(-x)), x = shift / 2, F the normal distribution function, rounded down.
+    It is 2 ln(F(x) / F(-x)), x = shift / 2, F the normal distribution function, rounded down.
     """
     x = shift / math.sqrt(8.0)
     if x < 0.5:
@@ -332,7 +333,7 @@ def range_of_normal(shift: float) -> float:
 def _enough(loss: Loss, rounds: int, max_rows: int) -> None:
     """Refuse a loss per round, rho / T or epsilon / T, that is too small to make noise for.
 
-    Of (epsilon, delta) it has about epsilon / sqrt(T). Each of `max_rows` rows has a part of it.
+    For (epsilon, delta) it has about epsilon / sqrt(T). Each of `max_rows` rows has a part of it.
     """
     size, least = amount(loss), Fraction(max_rows, 2**30)
     name, times, power, enough = "epsilon", "2**-30 times", "", size >= rounds * least

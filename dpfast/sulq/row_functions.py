@@ -85,7 +85,7 @@ NONE: Columns = frozenset()
 
 
 def union(several: Iterable[Columns]) -> Columns:
-    """Return the union of several sets of columns, where None stands for all columns."""
+    """Return the union of several sets of columns, where None means all columns."""
     columns: Columns = NONE
     for more in several:
         columns = None if columns is None or more is None else columns | more
@@ -99,12 +99,12 @@ class Function:
     Parameters
     ----------
     compute : callable
-        Takes a `MaskedChunk`, and returns shape (rows,), in a dtype that kernels read, or (rows,
-        size) in float64.
+        A function of a `MaskedChunk` that returns shape (rows,), in a dtype that kernels read, or
+        (rows, size) in float64.
     size : int
         Numbers per row.
     columns : frozenset or None
-        The columns of a row that are looked at; None for all.
+        The columns of a row that are looked at; None for all rows.
     """
 
     compute: Callable[[MaskedChunk], NDArray[Any]]
@@ -142,7 +142,7 @@ def one_column(column: Any, source: RowSource) -> Function:
 
 
 def function_of(f: Any, size: Any, source: RowSource, neighbors: str) -> Function:
-    """Return the checked function that a condition, compiled code or an array stands for."""
+    """Return the checked function for a condition, compiled code or an array."""
     if isinstance(f, Function):
         return f
     if isinstance(f, Condition):
@@ -157,7 +157,7 @@ def function_of(f: Any, size: Any, source: RowSource, neighbors: str) -> Functio
 
 
 def bits(f: Any, source: RowSource, neighbors: str) -> Function:
-    """Return a checked function with one number a row, which counts as true where it is not 0."""
+    """Return a checked function with one number a row, which counts as true if it is not 0."""
     if isinstance(f, str):
         rule = "a condition, a function compiled by Numba, or an array with one entry a row"
         checks.fail_type("f", rule, f)
@@ -275,8 +275,8 @@ def _column_index(column: Any, source: RowSource) -> Any:
 def shortened(values: NDArray[Any], radius: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return vectors cut to length `radius`, and a mask of the vectors with a NaN, which become 0.
 
-    Every step is one rounded operation on each number, column by column, so that nothing of a row
-    depends on where it stands. Columns lie one after the other.
+    Every step is one rounded operation on each number, column by column, so that the result for a
+    row does not depend on its position. The array is stored column by column.
     """
     x = np.array(values, np.float64, order="F")
     most, buffer = np.zeros(len(x)), np.empty(len(x))

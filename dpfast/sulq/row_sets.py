@@ -2,9 +2,9 @@
 
 The contrast of a set is half of how many more rows have something in the set than outside: the sum
 of s_i b_i / 2, where s_i is 1 or -1 as row i is in the set or not, and b_i is 0 or 1. So the vector
-of r contrasts and half of the number of rows that have it changes by (1, s_1, ..., s_r) / 2, of
-length sqrt(r + 1) / 2, when b_i changes, and when the row is added or removed. r sums over the sets
-themselves, asked one by one, are paid for as if their sensitivity were sqrt(r).
+of r contrasts and half of the number of rows with the property changes by (1, s_1, ..., s_r) / 2,
+of length sqrt(r + 1) / 2, when b_i changes, and when the row is added or removed. r sums over the
+sets themselves, in separate queries, cost as much as if their sensitivity were sqrt(r).
 """
 
 from __future__ import annotations

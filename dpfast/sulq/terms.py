@@ -1,9 +1,10 @@
 """Terms of a batch as functions with exact integer sums, and the sensitivity of these sums.
 
-A number of the public range [lo, hi] is a cell first + u, u of 0 .. span, of a public grid, so a
+A number of the public range [lo, hi] is a cell first + u, u from 0 to span, of a public grid, so a
 sum changes by at most max |cell| when a row is added or removed, and by at most span when one is
-replaced (the rows that are summed being public). A vector is cut to the ball of radius r and each
-of its k coordinates put on the nearest cell, which moves the vector by at most sqrt(k) / 2 cells.
+replaced (if the set of summed rows is public). A vector is clipped to the ball of radius r and each
+of its k coordinates is rounded to the nearest cell, which moves the vector by at most sqrt(k) / 2
+cells.
 """
 
 from __future__ import annotations
@@ -85,14 +86,14 @@ class Exact:
     unit : Fraction
         The value of the integer 1.
     tally : callable
-        Takes a `MaskedChunk`, and returns the sums of its rows, and how many lack a value that
-        they must have.
+        A function of a `MaskedChunk` that returns the sums of its rows, and the number of rows
+        without a value that they must have.
     limits : (int, int), optional
         The least and the largest integer of a row; None for a vector.
     length : int
         The largest length of a vector.
     shift : int
-        What has been subtracted from the integer of each row.
+        The number that has been subtracted from the integer of each row.
 
     Two are equal if noise for them and the values of their integers are.
     """
@@ -142,9 +143,9 @@ COUNT = Exact(1, row_functions.NONE, Fraction(1), lambda chunk: ([chunk.count], 
 def vector(function: Function, l2: Any, nan: str | float) -> Exact:
     """Return the integer function for vectors of a function, cut to a ball of radius `l2` around 0.
 
-    A vector with a NaN is 0, or is refused. Rounding to cells adds sqrt(k) / 2 to a length. That is
-    computed, and the vector cut, with a relative error of at most (k + 8) 2**-53, which is that
-    part of less than 2**42 cells.
+    A vector with a NaN is 0, or is refused. Rounding to cells adds sqrt(k) / 2 to a length. It is
+    computed, and the vector clipped, with a relative error of at most (k + 8) 2**-53, which applies
+    to less than 2**42 cells.
     """
     radius, size = checks.scale("l2", l2), function.size
     grid = math.ldexp(1.0, max(math.frexp(radius)[1] - 1 - FINE, -1000))
@@ -207,7 +208,7 @@ def exact(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Ex
 
 
 def joint(terms: Sequence[Term], source: RowSource, neighbors: str) -> list[Function]:
-    """Return the functions of terms without own bounds, for a batch with one joint l2 bound."""
+    """Return the functions of terms without bounds, for a batch with one joint l2 bound."""
     functions = []
     for term in terms:
         if term.bounds is not None or term.l2 is not None:
@@ -315,7 +316,7 @@ def totals(
 ) -> Total:
     """Return a function that sums all integer functions, in order, in one pass over a source.
 
-    Rows are as many as `where` has entries, or as `length` says, if one of these is given.
+    The number of rows is that of the entries of `where`, or `length`, if one of these is given.
     """
     columns = union(function.columns for function in functions)
     expected = length if where is None else len(where)

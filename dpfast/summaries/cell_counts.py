@@ -44,7 +44,7 @@ class CellCounts:
 
     @property
     def numbers(self) -> NDArray[np.float64]:
-        """The number that each cell stands for."""
+        """The number of each cell."""
         numbers = np.arange(len(self.held), dtype=np.float64) + self.cells.first
         return np.asarray(numbers * self.cells.grid)
 

@@ -3,8 +3,8 @@
 A float64 sum depends on the order of its terms, and may change by far more than one term when a row
 changes (Casacuberta, Shoemate, Vadhan and Wagaman, CCS 2022). Here each row is clamped to public
 bounds and rounded to the nearest cell of a public grid: cell `first` + u, u from 0 to `span`. The
-map never falls, and a row that changes only changes its own u, by at most `span`. What is computed
-from the sum of cells after noise has been added to it is post-processing.
+map is increasing, and a row that changes only changes its own u, by at most `span`. Computations
+from the sum of cells after noise has been added to it are post-processing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Cells:
     grid : float
         The width of a cell, a power of two.
     first, span : int
-        Cells ``first .. first + span``. Cell c stands for the number ``c * grid``.
+        Cells ``first .. first + span``. Cell c represents the number ``c * grid``.
     """
 
     grid: float
@@ -90,7 +90,7 @@ def cells(lo: float, hi: float, bits: int = FINE, width: float | None = None) ->
 def in_units(cells: NDArray[Any], width: float) -> NDArray[np.float64]:
     """Return numbers of cells times the width of a cell, a power of two, in float64.
 
-    As `nearest` does, it returns the largest float64 where one would be infinite.
+    As `nearest`, it returns the largest float64 instead of an infinite one.
     """
     most = sys.float_info.max / max(width, 1.0)
     cells = np.minimum(np.maximum(cells, -most), most)

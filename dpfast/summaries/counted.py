@@ -1,7 +1,8 @@
-"""Ranks of a column of a database, which counts rows: no row leaves the database, few numbers do.
+"""Ranks of a column of a database, which counts rows: no row leaves it, only few numbers do.
 
-A statement counts the rows on each of a few thousand cells, and the next those inside the cell
-where a rank lies, until so few rows are left there that their numbers are read, with their counts.
+A statement counts the rows on each of a few thousand cells, and the next one those inside the cell
+with the target rank, until so few rows are left there that their numbers are read, with their
+counts.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Intervals: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[n
 class CountedRanks:
     """Numbers of rows of a column in ascending intervals, which together hold all rows.
 
-    An interval includes both of its ends, which are equal where all its rows have one number.
+    An interval includes both of its ends, which are equal if all its rows have one number.
     """
 
     dtype = np.dtype(np.float64)

@@ -1,6 +1,6 @@
 """Selection by Floyd and Rivest, for a window of order statistics in about one pass.
 
-A random sample of about n**(2/3) / 2 values tells where the window must lie, within a few standard
+A random sample of about n**(2/3) / 2 values shows where the window must be, within a few standard
 deviations. The pass counts the values outside that bracket and collects those inside. The counts
 are exact, so a bad sample can only cost another pass, never a wrong answer.
 """
@@ -132,8 +132,8 @@ def sample_size(rows: int, windows: int = 1) -> int:
 class Bracket(NamedTuple):
     """Two pivots (None: no limit on that side), and room for the values between them.
 
-    `share` is about the share of the rows between them. `tied` tells whether a pivot is the value
-    of many rows.
+    `share` is about the share of the rows between them. `tied` is whether a pivot is the value of
+    many rows.
     """
 
     lo: Any
@@ -227,7 +227,7 @@ def merged_brackets(brackets: list[Bracket], dtype: np.dtype[Any]) -> list[Brack
 
 
 class Tally(NamedTuple):
-    """Counts around two pivots, and the values between them in parts of at most `room` in all."""
+    """Counts around two pivots, and the values between them in parts of at most `room` in total."""
 
     counts: tuple[int, ...]  # below, at_lo, between, at_hi, above, nan
     parts: list[NDArray[Any]]

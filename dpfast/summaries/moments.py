@@ -54,9 +54,9 @@ def moments(
     nan: str | float,
     where: NDArray[np.bool_] | None,
 ) -> Moments:
-    """Return the moments of the rows that `where` keeps, each column on a grid of its own.
+    """Return the moments of the rows that `where` keeps, each column on a separate grid.
 
-    A number that is missing counts as the policy `nan` says, or leaves its whole row out.
+    A missing number is treated as `nan` says, or leaves its whole row out.
 
     Raises
     ------

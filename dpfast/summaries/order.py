@@ -210,7 +210,7 @@ class Ranks:
         return count(self._source, value, self._missing)
 
     def _keep(self, new: list[KnownRanks]) -> None:
-        """Keep new order statistics, and forget the old ones that the new ones include."""
+        """Store new order statistics, and discard old ones that the new ones include."""
         old = [a for a in self._held if not a.size or not any(b.covers(*a.ends) for b in new)]
         self._held = old + new
 
@@ -274,7 +274,7 @@ def ranks_of(
 ) -> Ranks:
     """Return the `Ranks` of a source; a missing row counts as `missing`, or not at all.
 
-    The caller clamps to `bounds`, so a database may count all numbers beyond a bound as one.
+    The caller clamps to `bounds`, so a database may count all numbers beyond a bound together.
     """
     ranks = Ranks.__new__(Ranks)
     read: Any = source

@@ -1,6 +1,6 @@
 """Consecutive order statistics in segments: ties as counts, other values sorted when needed.
 
-`KnownRanks` holds the ranks ``below + 1 .. below + size`` of n values. Each segment returns its own
+`KnownRanks` holds the ranks ``below + 1 .. below + size`` of n values. Each segment returns its
 ranks ``a .. b - 1`` (from 0) in ascending order.
 """
 
@@ -25,7 +25,7 @@ PROBES = 64
 
 
 def random_words(count: int) -> NDArray[np.uint64]:
-    """Return random words that nobody can foresee, so that no data are a worst case by design."""
+    """Return random words that nobody can predict, so that no data are a worst case by design."""
     words = np.empty(count, np.uint64)
     default_generator().stream().fill(words.view(np.uint8))
     return words

@@ -40,10 +40,10 @@ LINE = 64
 def stretches(
     chunk: RowChunk, where: NDArray[np.bool_] | None, weights: Column | None = None
 ) -> Iterator[tuple[list[NDArray[Any]], int]]:
-    """Yield the columns of each stretch of a chunk, and how many rows were looked at.
+    """Yield the columns of each stretch of a chunk, and the number of rows read.
 
-    Columns are views, each to be made `flat` when its turn has come, so that one copy is in a cache
-    at a time. `weights` is one more column, in memory, of the same rows; it comes last.
+    Columns are views; each is made `flat` only when it is processed, so that one copy at a time is
+    in a cache. `weights` is one more column, in memory, of the same rows; it comes last.
     """
     rows = chunk.rows
     names = rows.dtype.names
@@ -103,7 +103,7 @@ def tallied(
     """Return counts for each column j, to which ``add(j, values, room)`` adds its values.
 
     The last count of a column is that of missing values. All threads share the counts of whole
-    rows; each partition of an engine has counts of its own.
+    rows; each partition of an engine has separate counts.
 
     Raises
     ------
@@ -174,5 +174,5 @@ def beside_of(column: Column, start: int, stop: int, name: str = "weights") -> N
 
 
 def refuse_length(name: str = "weights") -> NoReturn:
-    """Raise the error of an argument (weights, say) that has not one entry for each row."""
+    """Raise the error of an argument (such as weights) without one entry for each row."""
     raise DataError(f"{name} must have one entry for each row, but their numbers differ")

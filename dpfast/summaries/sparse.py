@@ -24,8 +24,8 @@ class Sparse:
     Parameters
     ----------
     bins, width : int
-        How many bins a key has, and words a cell: as `_kernels.groups.add` has them, or one for a
-        number of rows.
+        The number of bins of a key, and of words of a cell: as for `_kernels.groups.add`, or one
+        for a number of rows.
     """
 
     def __init__(self, bins: int, width: int) -> None:
@@ -89,8 +89,8 @@ class Sparse:
     def of_units(self, most: int, first: int, groups: NDArray[np.int32] | None = None) -> Sparse:
         """Return bounded sums by group and bin, where keys are units, in two words each.
 
-        A sum is that of cells plus `first` times rows. Of the c rows of a unit that are in bins
-        min(c, most) count, and none if the unit's group is negative. By default there is one group.
+        A sum is that of cells plus `first` times rows. If a unit has c rows in bins, min(c, most)
+        count, and none if the unit's group is negative. By default there is one group.
         """
         (cells, sums), bounded = self.total(), Sparse(self.bins, 2)
         units = cells // self.bins

@@ -92,9 +92,9 @@ def column_totals(
 ) -> list[Totals]:
     """Return the totals of each column, as `totals` does, in one read of all columns.
 
-    Columns that lie apart in memory are read one after the other where they are; rows whose numbers
-    lie side by side, and files, are read stretch by stretch, all columns of a stretch while it is
-    in a cache. Either way gives the same integers.
+    Columns that are separate in memory are read one after the other in place; rows whose numbers
+    are adjacent, and files, are read stretch by stretch, all columns of a stretch while it is in a
+    cache. Both ways give the same integers.
     """
     if isinstance(source, SqlRows):
         return added(source, cells, squares)

@@ -5,19 +5,19 @@ T min(c, m) / c, rounded towards zero: what a random choice of m of its rows giv
 row is chosen, so rows are read once and in any order.
 
 *Sensitivity.* T / c is a mean of features of rows, so in every norm, and within every convex set
-that holds 0, T min(c, m) / c is at most m times what a row adds. Rounding towards zero keeps signs
-and takes no number farther from 0. So a unit that is added or removed moves all sums by no more
-than m rows that are alike.
+that contains 0, T min(c, m) / c is at most m times the feature of a row. Rounding towards zero
+keeps signs and increases no absolute value. So a unit that is added or removed changes all sums by
+no more than m equal rows.
 
-*A clamp of the whole.* Or a unit with rows counts as its total, within public ends lo and hi, and
-one without rows as 0. So a unit that is added or removed moves a sum by at most max(|lo|, |hi|),
-and one that is replaced by at most max(hi - lo, |lo|, |hi|).
+*A clamp of the total.* Alternatively a unit with rows counts as its total, within public ends lo
+and hi, and one without rows as 0. So a unit that is added or removed changes a sum by at most
+max(|lo|, |hi|), and one that is replaced by at most max(hi - lo, |lo|, |hi|).
 
 *A loss in steps.* An integer vector within m times a box, or of an L1 norm of m times that of a
 row, is a sum of m integer vectors within the box, or of that norm. So m steps of a row cover it.
 
-Rows are clamped to cells before they are added up, and those without a number or an id, or that a
-mask leaves out, are no rows here.
+Rows are clamped to cells before they are summed; rows without a number or an id, or outside of a
+mask, do not count as rows here.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ Add: TypeAlias = Callable[[Sequence[Any], NDArray[np.int32], Sequence[Room]], li
 
 
 def zeros(shape: tuple[int, ...], dtype: Any = np.uint64) -> NDArray[Any]:
-    """Return zeros, or raise an error that does not tell how many units or keys there are."""
+    """Return zeros, or raise an error that does not reveal the number of units or keys."""
     try:
         return np.zeros(shape, dtype)
     except MemoryError as error:  # its message quotes the shape
@@ -100,18 +100,17 @@ def plus(room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
 class Units:
     """Exact sums of units, to which several threads add rows.
 
-    Where the sums exceed the memory, those so far are written to a file, by parts of units, and new
+    If the sums exceed the memory, those so far are written to a file, by parts of units, and new
     sums begin. In the end the sums of each part are merged. Sums are integers, so the answer does
     not depend on when sums are written.
 
     Parameters
     ----------
     key : Key
-        Fresh and secret: no ids can be made that are taken for one another.
+        Fresh and secret: nobody can construct ids that are confused with one another.
     widths : sequence of int
-        The columns of each room: one for a number of rows, two for each sum, as
-        `_kernels.groups.add` has them, or four with squares. None for codes alone, which are never
-        written.
+        The columns of each accumulator: one for a number of rows, two for each sum, as for
+        `_kernels.groups.add`, or four with squares. None for codes alone, which are never written.
     memory : int, optional
         Bytes; by default the `share`.
 
@@ -169,7 +168,7 @@ class Units:
                     self._write()
 
     def _is_beyond(self) -> bool:
-        """Tell whether the sums exceed the allowed memory, which is looked up now and then."""
+        """Tell whether the sums exceed the allowed memory, which is checked now and then."""
         held = UNIT * len(self._codes) + sum(room.nbytes for rooms in self._spare for room in rooms)
         if not self._widths or held < self._asks:
             return False
@@ -187,7 +186,7 @@ class Units:
         return [room[:units] for room in rooms]
 
     def _write(self) -> None:
-        """Write the words of the units in memory and their sums, part by part, and forget them."""
+        """Write the words of the units in memory and their sums, part by part, and clear them."""
         low, high = self._codes.words()
         parts = np.empty_like(low)
         hashes(self._key, low, high, parts)
@@ -253,7 +252,7 @@ def unit_sums(
     widths : sequence of int
         As in `Units`.
     fill : callable
-        ``fill(columns, codes, rooms)``; the last column is `weights`, where given.
+        ``fill(columns, codes, rooms)``; the last column is `weights`, if given.
     where : ndarray of bool or None
         The rows that count.
     weights : Column, optional
@@ -328,7 +327,7 @@ def bounded(
     squares : bool, default False
         Whether the room has a sum and squares.
     ends : (int, int), optional
-        What a unit with rows counts for at least and at most, in each feature.
+        The least and the largest count of a unit with rows, in each feature.
     """
     sums = room.shape[1] // 2 + 1
     basis = [features([int(i == j) for j in range(sums)]) for i in range(sums)]
@@ -356,11 +355,12 @@ def by_group(
     factors : sequence of int
         The factors of sums, of squares if there are any, and of the number of rows.
     codes : ndarray of int32, optional
-        The group of each unit, -1 for those that count nowhere; by default there is one.
+        The group of each unit, -1 for units that do not count; by default there is one group.
     groups : int
-        The number of groups, besides a last one that is empty.
+        The number of groups, without a last one that is empty.
     whole : ndarray of uint64, optional
-        How many rows the unit of each row of the room has, where a unit has several of these.
+        The number of rows of the unit of each row of the accumulator, if a unit has several of
+        these.
     """
     out, limits = zeros((groups + 1, 2)), None if ends is None else _words(ends)
     _native.bound(room, squares, _words(factors), min(most, UNBOUNDED), limits, codes, out, whole)
@@ -393,7 +393,7 @@ def clamped_counts(
 def total_sizes(room: Room, first: int, part: float) -> NDArray[np.float64]:
     """Return the absolute total of each unit divided by `part`, rounded up.
 
-    Each row of a unit adds `first` besides the sums that the room holds.
+    Each row of a unit adds `first` in addition to the sums in the accumulator.
     """
     *sums, rows = room.astype(np.float64).T
     carries = room[:, -1] >> np.uint64(CARRY)
@@ -411,7 +411,7 @@ def add_wide(room: NDArray[np.int64], more: NDArray[np.int64]) -> None:
 
 
 def shifted(words: NDArray[np.int64], shift: int) -> NDArray[np.int64]:
-    """Return the floor of integers of two words over ``2**shift``, cut at 2**62 in size."""
+    """Return two-word integers divided by ``2**shift``, rounded down, up to 2**62 in size."""
     low, high = words[:, 0].view(np.uint64), words[:, 1]
     if shift >= 64:
         low, high, shift = high.view(np.uint64), high >> 63, shift - 64

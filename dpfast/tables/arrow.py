@@ -32,8 +32,8 @@ class Numbers(NamedTuple):
 def arrow_numbers(kind: Any) -> Numbers | None:
     """Return how to read an Arrow column of type `kind` as numbers; None if it holds no numbers.
 
-    Integers and floats stay what they are. Booleans become uint8. Decimals become float64, row by
-    row, and so does a column of nulls only. A dictionary of numbers is looked up.
+    Integers and floats keep their type. Booleans become uint8. Decimals become float64, row by row,
+    and so does a column of nulls only. A dictionary of numbers is decoded.
     """
     import pyarrow as pa
 
@@ -75,10 +75,9 @@ def arrow_times(kind: Any) -> TimeKind | None:
 def wider(kinds: Sequence[Any]) -> Any:
     """Return the common type to which columns of several Arrow types are cast; None if none exists.
 
-    Integers stay integers where one type holds all. Other numbers of different types are float64,
+    Integers stay integers if one type can hold all. Other numbers of different types are float64,
     as each of them would be in a table. Times have the finest unit of all, if all have a zone or
-    none has. Text is text, and bytes are bytes, in whatever form Arrow has them. Nulls are of any
-    type.
+    none has. Text stays text, and bytes stay bytes, in any Arrow type. Nulls are of any type.
     """
     import pyarrow as pa
 
@@ -115,7 +114,7 @@ def wider(kinds: Sequence[Any]) -> Any:
 
 
 def widened(array: Any, kind: Any) -> Any:
-    """Return an Arrow column cast to `kind`, the common type of all files; None leaves the type."""
+    """Return an Arrow column cast to `kind`, the common type of all files; None keeps the type."""
     if kind is None:
         return array
     from pyarrow import types
@@ -129,7 +128,7 @@ def nearest_floats(array: Any) -> Any:
     """Return a `pyarrow.Array` of decimals as float64, each rounded to the nearest.
 
     A decimal of few digits is the quotient of two integers that float64 has, which is rounded once.
-    Longer decimals are read as text. Arrow's own cast may miss the nearest float64.
+    Longer decimals are read as text. Arrow's cast may miss the nearest float64.
     """
     import pyarrow as pa
 
@@ -257,8 +256,8 @@ def opening(path: Path, format_name: str, open_it: Callable[[], T]) -> T:
 def guarded(path: Path, rows: Iterator[T]) -> Generator[T]:
     """Yield the items of `rows`; an error becomes a `SourceError` that repeats no row.
 
-    Neither its message nor a chained exception may quote a row, as libraries like to do.
-    Hence the new error is raised after the old one has been let go.
+    Neither its message nor a chained exception may quote a row, which libraries often do. Hence the
+    new error is raised after the ``except`` block of the old one.
     """
     try:
         yield from rows

@@ -1,7 +1,7 @@
 """Measure the memory that this process may still take, from public facts of the machine.
 
-No library serves: `psutil` knows the machine, but neither control groups, which limit a container,
-nor what is left of `ulimit`.
+No library serves: `psutil` reports the memory of the machine, but neither control groups, which
+limit a container, nor the remainder of `ulimit`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def shared_by(holders: int) -> Iterator[None]:
 def available(root: Path = Path("/")) -> int:
     """Return how many bytes of memory this process may still take: the least of all limits.
 
-    These are the limits of the machine, of the control groups that the process is in, and of its
-    own address space and data.
+    These are the limits of the machine, of the control groups of the process, and of its address
+    space and data.
     """
     return max(0, min([_machine(root), *_groups(root), *_limits(root)]))
 

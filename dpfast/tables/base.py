@@ -1,7 +1,8 @@
 """Protocols of sources: one column, or rows, that can be read in passes as often as needed.
 
-A source feeds chunks to a summary and merges what comes back. In a source of one column nulls are
-left out and counted. In a source of rows every row keeps its place, and a missing number is NaN.
+A source passes chunks to a summary function and merges the results. In a source of one column nulls
+are left out and counted. In a source of rows every row keeps its position, and a missing number is
+NaN.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def native_dtype(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
 def chunk_dtype(dtype: np.dtype[Any], name: str = "data") -> np.dtype[Any]:
     """Return the dtype in which kernels read data of `dtype` without loss, or raise an error.
 
-    That is `dtype` in native byte order; uint8 for bool and float32 for float16. Any other dtype
+    It is `dtype` in native byte order; uint8 for bool and float32 for float16. Any other dtype
     (complex, object, text, dates, long double) raises `ArgumentTypeError`.
     """
     native = native_dtype(dtype)
@@ -62,9 +63,9 @@ class Chunk(NamedTuple):
     nulls : int, default 0
         How many rows were null.
     present : ndarray of bool, optional
-        Of each row of the chunk, whether it is among the values; None if all are. Code that ignores
-        nulls needs only their number, so a source may leave out the mask; but then the positions of
-        nulls are unknown, and it cannot be cut into blocks.
+        For each row of the chunk, whether it is among the values; None if all are. Code that
+        ignores nulls needs only their number, so a source may leave out the mask; but then the
+        positions of nulls are unknown, and it cannot be cut into blocks.
 
     Examples
     --------
@@ -140,7 +141,7 @@ class RowChunk(NamedTuple):
 
     `rows` has shape (r,), or (r, width) and C order; it is read-only by agreement and valid only
     until `summarise` returns. `start` is the number of its first row in the whole data. `ids` are
-    the ids of these rows, in any form that `KeyWords.of` takes; None if none were asked for.
+    the ids of these rows, in any type that `KeyWords.of` accepts; None if none were requested.
     """
 
     rows: NDArray[Any]
@@ -178,7 +179,7 @@ def size_of(chunk: Any) -> int:
 
 
 class Gridded(Protocol):
-    """A public grid: cell c of ``first .. first + span`` stands for the number ``c * grid``."""
+    """A public grid: cell c of ``first .. first + span`` represents the number ``c * grid``."""
 
     @property
     def grid(self) -> float: ...
@@ -206,13 +207,13 @@ class Feature(NamedTuple):
     Attributes
     ----------
     above : integer
-        By how much it is above `least`: from 0 to `most`, less than 2**63.
+        The amount by which it exceeds `least`: from 0 to `most`, less than 2**63.
     most : int
     least : int, default 0
     rows : int, optional
         How many rows of a unit count at most; by default all.
     ends : (int, int), optional
-        What a unit with rows counts for at least and at most, both below 2**60 in size.
+        The least and the largest count of a unit with rows, both below 2**60 in size.
     """
 
     above: Any
@@ -272,14 +273,14 @@ class Choosing:
 
     @abstractmethod
     def only(self, columns: Collection[Any] | None) -> RowSource:
-        """Return a source of these rows for a pass that reads only `columns`; None for all.
+        """Return a source of these rows for a pass that reads only `columns`; None for all rows.
 
-        Columns with other names may be absent. A matrix keeps all, but in any order in memory.
+        Columns with other names may be absent. A matrix keeps all columns, in any order in memory.
         """
 
 
 class WithRows:
-    """Named columns, whose rows can be read as one source, with a column of ids beside them."""
+    """Named columns, whose rows can be read as one source, together with a column of ids."""
 
     names: tuple[str, ...]
     held_columns: Mapping[str, Any]

@@ -27,17 +27,17 @@ LAZY = 1 << 17
 
 
 class StreamReader(SchemaReader):
-    """A stream of Arrow batches, read from the first row in each pass, in a thread of its own.
+    """A stream of Arrow batches, read from the first row in each pass, in a separate thread.
 
-    Nobody but its maker can say whether two passes have the same rows in the same order, so each
-    pass has digests of the columns that it reads, and those of one column agree.
+    Only its maker can guarantee that two passes have the same rows in the same order, so each pass
+    computes digests of the columns that it reads, and those of one column must agree.
 
     Parameters
     ----------
     factory : callable
         ``factory(names)`` opens columns of those names, or all.
     schema : pyarrow.Schema, optional
-        The schema of all columns; by default that of what `factory` opens.
+        The schema of all columns; by default that of the stream that `factory` opens.
     path : Path
         The name of the stream in errors.
     """
@@ -76,7 +76,7 @@ class StreamReader(SchemaReader):
     def tie(self, names: Sequence[str], key: Key) -> None:
         """Have each pass also read and compare the columns `names`, which decide about rows.
 
-        `key` is secret: nobody can find rows whose digests agree.
+        `key` is secret, so nobody can find other rows with the same digests.
         """
         if not self.in_order:
             self._always, self._key, self._digests = tuple(names), key, {}

@@ -1,8 +1,8 @@
-"""Rows of a table in batches: some named columns of each, in the form they have in memory.
+"""Rows of a table in batches: some named columns of each, in their representation in memory.
 
 Whoever needs several columns of different kinds at once (keys, ids and numbers) reads them here. A
-batch has a piece of each column that is asked for, and what a piece is made of is told by the type
-of its column, as in `forms`.
+batch has a piece of each requested column, and the type of the column determines the type of the
+piece, as in `forms`.
 """
 
 from __future__ import annotations
@@ -44,14 +44,15 @@ class Batches:
     ----------
     data : table
         A mapping of names to columns, a structured array, a table of pandas, Polars or Arrow, or
-        columns of files that `dpfast.scan` has found, beside which stand all others of the files.
+        columns of files opened by `dpfast.scan`, in which all other columns of the files can be
+        named too.
     extra : mapping of names to columns, optional
-        Columns that are no part of the table, one entry for each of its rows.
+        Columns that are not part of the table, with one entry for each of its rows.
 
     Raises
     ------
     ArgumentTypeError
-        For what is no table. No row is looked at.
+        For data that are not a table. No row is read.
     """
 
     def __init__(self, data: Any, extra: Mapping[str, MemoryColumn] | None = None) -> None:
@@ -85,7 +86,7 @@ class Batches:
         return _of_types(types, extra) if types else None
 
     def with_beside(self, name: str, column: MemoryColumn) -> Batches:
-        """Return these rows with one more column, `name`, beside the table's."""
+        """Return these rows with one more column, `name`, in addition to the table's."""
         return Batches(self._table, {**self._extra, name: column})
 
     def once(self) -> Batches:
@@ -145,18 +146,18 @@ class Batches:
         return condition_of(self._table if self._where is None else self.adding([]))
 
     def has(self, name: str) -> bool:
-        """Tell whether a column `name` stands beside those of the table."""
+        """Tell whether there is a column `name` in addition to those of the table."""
         return name in self._extra
 
     def typed(self, name: str, argument: str, is_text: bool = False) -> MemoryColumn:
         """Return a column without rows that has the type of the column `name`.
 
-        `is_text` asks for text where the column has no type of its own, as in a file of text.
+        `is_text` requests text if the column has no type, as in a text file.
 
         Raises
         ------
         ArgumentError, SourceError
-            If there is no such column; `argument` is what names it.
+            If there is no such column; `argument` is the name of the argument.
         """
         if name in self._extra:
             return self._extra[name].cut(0, 0)

@@ -3,13 +3,13 @@
 Notes
 -----
 A person keeps the groups with the least hash of (id, group), and in each the rows with the least
-hash of the row's number, under a fresh secret key (`csrc/groups/bound.h`). So what is kept of a
-person is decided by that person's rows, their numbers and the key. No rows of other people, no
-order, cut, number of threads or limit of memory changes it.
+hash of the row's number, under a fresh secret key (`csrc/groups/bound.h`). So the kept rows of a
+person depend on that person's rows, their numbers and the key. Rows of other people, their order,
+the chunks, the number of threads and the memory limit do not matter.
 
-The numbers of a person's rows may themselves depend on other people, whose rows stand before. But
-hashes of different numbers are independent and uniform, whatever the numbers are. So rows that are
-numbered anew have the same law: for each person a uniform choice of groups, and of rows in each.
+The numbers of a person's rows may depend on other people, whose rows precede them. But hashes of
+different numbers are independent and uniform, for any numbers. So renumbering rows does not change
+the distribution: for each person a uniform choice of groups, and of rows in each.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ UNBOUNDED = 2**64 - 1
 class Bounding:
     """A choice of the rows of each unit that count: add all rows, then ask which are kept.
 
-    Rows whose code is negative, or which have no id, are left out before anything is bounded.
+    Rows with a negative code, or without an id, are left out before anything is bounded.
 
     Parameters
     ----------
     max_groups : int or None
-        Groups that a person keeps; None for all.
+        Groups that a person keeps; None for all rows.
     max_rows : int or None
-        Rows that a person keeps in each group; None for all.
+        Rows that a person keeps in each group; None for all rows.
     key : Key
-        Fresh and secret: it decides what is kept.
+        A fresh secret key, which decides which rows are kept.
     memory : int, optional
         Bytes of rows that are held in memory, 24 or 32 a row; by default its `share`.
     spill : str, optional
@@ -143,7 +143,8 @@ class Bounding:
         workers : int, optional
             Threads; ``DPFAST_NUM_THREADS`` if left out.
         names : int32 array, optional
-            What is hashed for each code, all different: for codes that depend on the order of rows.
+            The value that is hashed for each code, all different: for codes that depend on the
+            order of rows.
         """
         out = np.zeros(n, np.uint8)
         cuts = np.concatenate([[0], np.cumsum(self._sizes)])
@@ -190,7 +191,7 @@ def marks_of(
     codes : callable
         ``codes(batch)``, the groups of the rows of a batch.
     other_columns : sequence of str
-        The columns that `codes` looks at.
+        The columns that `codes` reads.
     text : sequence of str
         The names among them that are read as text in a file of text.
     names : callable

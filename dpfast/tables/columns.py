@@ -1,9 +1,9 @@
 """Columns of tables in memory, in files and streams, and in the partitions of an engine.
 
-A `Store` reads its columns by name, as often as asked, and says of each what its type is. What a
-release is given of it are `Columns`: a `Table` of some, or one `TableColumn`. A batch of a file and
-a partition of an engine are data in memory to whoever is given them, so both become numbers, words
-and ids as such data do anywhere.
+A `Store` reads its columns by name, any number of times, and returns the type of each. A release
+gets `Columns` of it: a `Table` of some, or one `TableColumn`. A batch of a file and a partition of
+an engine are data in memory for the code that gets them, so both are converted to numbers, words
+and ids by the same functions.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ROWS = 1 << 17
 class Want(NamedTuple):
     """The columns that a pass reads; those in `text` are read as text where they have no type.
 
-    Columns in `words` have few different entries, and may come as dictionaries of Arrow.
+    Columns in `words` have few distinct entries, and may be Arrow dictionaries.
     """
 
     names: tuple[str, ...]
@@ -80,9 +80,9 @@ class Rows:
     ids : str, optional
         The column of ids, which is not among `names`.
     words : dict of str to Words, optional
-        The words of each column that is text.
+        The words of each text column.
     is_table : bool
-        Whether a row is a record; else it is a number of the one column.
+        Whether a row is a record; otherwise it is a number of the only column.
     """
 
     names: tuple[str, ...] | None
@@ -118,9 +118,10 @@ class Store:
     lies_apart : bool
         Whether each column is best read by itself.
     has_order : bool
-        Whether rows have numbers, by which arrays can stand beside them.
+        Whether rows have numbers, so that arrays can have an entry for each row.
     engine : str
-        What reads the rows: "memory", "files", "dask", "spark", or the kind of a database.
+        The kind of engine that reads the rows: "memory", "files", "dask", "spark", or the kind of a
+        database.
     keep : callable or None
         Keeps the rows that pass conditions; how many these are is private. None without conditions.
     """
@@ -140,13 +141,13 @@ class Store:
 
     @abstractmethod
     def name_of(self, column: Any, argument: str) -> str:
-        """Return the name of `column`, given as `argument`; refuse one that is not there."""
+        """Return the name of `column`, given as `argument`; refuse one that does not exist."""
 
     @abstractmethod
     def typed(self, name: str, is_text: bool = False) -> MemoryColumn:
         """Return a column without rows that has the type of the column `name`.
 
-        `is_text` asks for text where the column has no type of its own.
+        `is_text` requests text if the column has no type.
         """
 
     def cells(self, name: str) -> CellTexts | None:
@@ -171,7 +172,7 @@ class Store:
 
     @abstractmethod
     def rows(self, make: Rows, ids: Any = None, workers: int | None = None) -> RowSource:
-        """Return the rows that `make` describes, with `ids`, one for each row, beside them."""
+        """Return the rows that `make` describes, with `ids`, one for each row."""
 
     @abstractmethod
     def reduce_batches(
@@ -319,8 +320,8 @@ class Table(Columns):
 class TableColumn(Columns):
     """One column of a table, or a whole array: a `Source` without nulls, or rows with NaN.
 
-    A column of text or of dates is none of numbers: whoever reads it as one gets the error that
-    says so, and others say what its words or keys are.
+    A column of text or of dates is not one of numbers: reading it as numbers raises an error, and
+    reading its words or keys is possible.
     """
 
     store: Elsewhere
@@ -356,8 +357,8 @@ class TableColumn(Columns):
 class TableRows(Choosing):
     """Rows of a table, as numbers, matrix rows or records: a `RowSource`.
 
-    Several columns make records of float64. One column of files that is no table makes float64
-    where the schema allows nulls, and its own dtype where it does not.
+    Several columns make records of float64. One column of files that is not a table is float64 if
+    the schema allows nulls, and has its own dtype otherwise.
     """
 
     array = None

@@ -1,6 +1,6 @@
 """Recognise the data of a call by type: arrays, tables, files, databases and engines.
 
-Everything here is told by types and schemas. No row is looked at.
+Everything here depends on types and schemas only. No row is read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .words import Words
 def form_of(data: Any, name: str, rule: str) -> Readable:
     """Return `data` as a column, matrix, table, file, source, or data of an engine, by type.
 
-    `rule` is what the argument `name` must be, for the error about what holds no data.
+    `rule` describes what the argument `name` must be, for the error about an object without data.
 
     Raises
     ------
@@ -89,28 +89,27 @@ def as_rows(
     last_words: Words | None = None,
     may_add: bool = False,
 ) -> RowSource:
-    """Return the rows of any readable data as a source, with ids beside them if given.
+    """Return the rows of any readable data as a source, with ids if they are given.
 
     Parameters
     ----------
     data : array, list, column, table, mapping of names to columns, or source
         A NumPy array of one or two dimensions keeps its dtype (in native byte order; bool becomes
-        uint8 and float16 float32), and so does a structured array. A masked array, an Arrow
-        column, and what has no dtype, like a list, are float64, NaN where there is no number. A
-        table (of pandas, Polars or Arrow, a mapping, `dpfast.scan` with a
-        list of columns) makes records of float64. A `Source` is one column, of float64 if it can
-        have nulls.
+        uint8 and float16 float32), and so does a structured array. A masked array, an Arrow column,
+        and data without a dtype, such as a list, are float64, NaN where there is no number. A table
+        (of pandas, Polars or Arrow, a mapping, `dpfast.scan` with a list of columns) makes records
+        of float64. A `Source` is one column, of float64 if it can have nulls.
     ids : array, list, column or str, optional
-        As many ids as there are rows, or the name of a column, which then is no part of the rows.
+        An id for each row, or the name of a column, which then is not part of the rows.
     workers : int, optional
-        Threads of a pass; the library's default if left out. They do not change the rows.
+        Threads of a pass; the library's default if left out. The number does not change the rows.
     name : str
-        What messages call the data.
+        The name of the data in messages.
     width : int, optional
-        How many numbers a row has of what has no dtype, and does not say so itself; by default it
-        is one column.
+        The number of columns of data without a dtype, which do not have it themselves; by default
+        they are one column.
     is_wide : bool
-        Whether rows have several numbers, of which somebody must say how many.
+        Whether rows have several numbers, so that their number must be given.
     last : str, optional
         The name of the column behind all others, which `argument` asks for.
     words : sequence of Words or None

@@ -1,7 +1,7 @@
 """A table of many files: remote, of several paths, or in directories named by keys.
 
-The files are read as one stream by `pyarrow.dataset`, in the order of their names. The files' own
-schemas and the names of directories, which are public, tell what the columns are.
+The files are read as one stream by `pyarrow.dataset`, in the order of their names. The files'
+schemas and the names of directories, which are public, determine the columns.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LOGS = {"_delta_log": "Delta", "metadata": "Iceberg", ".hoodie": "Hudi"}
 
 
 def ending_of(file: str | os.PathLike[str]) -> tuple[str, str | None]:
-    """Return the ending that tells a file's format, and the compression if the file is text."""
+    """Return the ending that shows a file's format, and the compression if the file is text."""
     stem, ending = os.path.splitext(os.fspath(file).lower())
     before = os.path.splitext(stem)[1]
     if ending in COMPRESSIONS and FORMATS.get(before) == "text":
@@ -73,7 +73,7 @@ def dataset_reader(
     SourceError
         For files that are not there or cannot be read, no files, and a table with a log of deletes.
     MissingExtraError
-        Without pyarrow, or fsspec for places that pyarrow does not know.
+        If pyarrow is missing, or fsspec for storage that pyarrow does not support.
     """
     return _read(paths, lambda texts, name: DatasetReader(texts, name, options))
 
@@ -97,7 +97,7 @@ def remote_files(
 
 
 def _read(paths: Sequence[str | os.PathLike[str]], make: Callable[[Sequence[str], Path], T]) -> T:
-    """Return what `make` makes of paths and their name in errors; an error quotes no row."""
+    """Return the result of `make` for paths and their name in errors; an error quotes no row."""
     pyarrow_for("path")
     texts = [os.fspath(path) for path in paths]
     name = Path(texts[0] if len(texts) == 1 else f"{texts[0]} and {len(texts) - 1} more")

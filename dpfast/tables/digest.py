@@ -1,8 +1,8 @@
-"""Digests of columns, which tell whether two passes read equal rows in the same order.
+"""Digests of columns, which show whether two passes read equal rows in the same order.
 
 A digest is the sum, modulo 2**64, of a keyed SipHash-2-4 of (row number, value) over all rows of a
-column. Two reads in which any row differs agree with a chance of about 2**-64, whatever the rows
-are, if the key is fresh; how they were cut into batches does not matter.
+column. Two reads in which any row differs agree with a probability of about 2**-64, for any rows,
+if the key is fresh; the division into batches does not matter.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ A task reads its partition as it would read any data in memory. A task is sent a
 numbers, and returns a summary.
 
 Engines repeat tasks, lose them and run them twice at a time. So a summary is a value: a function
-that merges two changes neither, and each summary carries the numbers of its partitions, of which
-each is counted once. A partition that has other rows when it is asked again is an error after the
+that merges two changes neither, and each summary carries the numbers of its partitions, each of
+which is counted once. If a partition has other rows in a later pass, the error comes after the
 spend. Nothing is drawn but in the driver, and a pass is over when `reduce` returns.
 """
 
@@ -81,7 +81,7 @@ class Task(Generic[S]):
     Parameters
     ----------
     make : callable
-        ``make(form)`` is what can be passed over, of the form of a partition.
+        ``make(form)`` is the source for a partition of that type.
     summarise, merge : callable
         As `Source.reduce` takes them; `merge` changes neither argument.
     types : mapping
@@ -130,8 +130,8 @@ def _both(merge: Callable[[S, S], S], a: tuple[int, S], b: tuple[int, S]) -> tup
 def counted(summarise: Callable[[Any], S], first: int, chunk: Any) -> tuple[int, S]:
     """Return the number of rows of a chunk, and its summary.
 
-    Rows are numbered from `first` on: in the order of partitions, with gaps between them, for
-    nobody knows how many rows those before have.
+    Rows are numbered from `first` on: in the order of partitions, with gaps between them, because
+    the number of rows of the partitions before is unknown.
     """
     if hasattr(chunk, "start"):
         chunk = chunk._replace(start=chunk.start + first)
@@ -279,7 +279,7 @@ class Engine(Elsewhere):
 def types_of(table: Readable, columns: Sequence[str] | None = None) -> dict[str | None, Any]:
     """Return the types of some or all columns by name; that of an array under the name None.
 
-    A type is that of the values, in whatever form they lie: of a dictionary that of its entries.
+    A type is that of the values, in any representation: for a dictionary that of its entries.
     """
     if not isinstance(table, Table):
         return {None: _type_of(table)}
@@ -307,7 +307,7 @@ def _type_of(column: Readable) -> tuple[Any, ...]:
 
 
 def expect_types(data: Any, types: Mapping[str | None, Any]) -> Readable:
-    """Return a partition in a readable form, or refuse it if its types are not those declared.
+    """Return a partition in a readable type, or refuse it if its types are not those declared.
 
     Raises
     ------
@@ -329,8 +329,8 @@ def expect_types(data: Any, types: Mapping[str | None, Any]) -> Readable:
 def destinations_of(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the partition to which each id is sent, and a mask of the rows that have an id.
 
-    Equal ids go to one place whatever form they have, by the words that bounding compares. The key
-    of hashes is no secret: it only spreads the ids, which the engine sees anyway.
+    Equal ids go to one partition in any representation, by the words that bounding compares. The
+    key of hashes is no secret: it only spreads the ids, which the engine sees anyway.
     """
     key = Key(bytes(32))
     words = KeyWords(key, "ids", is_id=True).of(column)
@@ -381,6 +381,6 @@ def of_engine(source: Any) -> bool:
 
 
 def refuse_array(argument: str, value: Any) -> NoReturn:
-    """Refuse an array as `argument` beside the rows of an engine, which have no order."""
+    """Refuse an array as `argument` for the rows of an engine, which have no order."""
     rule = "left out, or the name of a column, for data of an engine (filter or join them there)"
     checks.fail_kind(argument, rule, value)

@@ -46,7 +46,7 @@ SAMPLED, FEWEST = 64, 8
 
 
 def _pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any] | None:
-    """Return values from several offsets of a file as one sample; None if that would mislead.
+    """Return values from several offsets of a file as one sample; None if that would be biased.
 
     A sample misleads if its values are in order where they were taken, or if offsets differ so much
     more than independent draws do (a column that drifts) that a pass which samples is cheaper.
@@ -70,8 +70,8 @@ def _pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any
 class Reader(Elsewhere):
     """One or more files with the same columns, which can be read as often as needed.
 
-    A format gives `batches`: generators that together yield every row once, each to be run in a
-    thread of its own while the kernel works on what has come already.
+    A format provides `batches`: generators that together yield every row once, each run in a
+    separate thread while the kernel works on earlier rows.
     """
 
     engine = "files"
@@ -128,8 +128,8 @@ class Reader(Elsewhere):
     ) -> Sequence[Generator[Rowed]]:
         """Return generators that together yield all rows, one for each thread to start.
 
-        Each yields the pieces of the columns that are wanted: of `rows` rows or fewer where a
-        format decodes so few at a time, else as they lie in the file.
+        Each yields the pieces of the requested columns: of at most `rows` rows if a format can
+        decode so few at a time, otherwise as they are stored in the file.
         """
 
     @property
@@ -233,8 +233,8 @@ class Reader(Elsewhere):
     ) -> S:
         """Make one pass: convert the rows of each batch, summarise the results and merge those.
 
-        `convert` is called in the threads that decode, `summarise` and `merge` in this one. It is
-        checked that the rows are as many as the file's own header says.
+        `convert` is called in the threads that decode, `summarise` and `merge` in this one. The
+        number of rows is compared with the file's header.
         """
         if self.keep is not None:
             want, convert = self.keep(self, want, convert)
@@ -340,8 +340,7 @@ class Reader(Elsewhere):
 class SchemaReader(Reader):
     """Files whose columns have Arrow types, with one schema for each file.
 
-    Only wanted columns are looked at: each must be in every file, under one name, of types that
-    have a common one.
+    Only used columns are checked: each must be in every file, under one name, with a common type.
     """
 
     schemas: list[Any]
@@ -409,5 +408,5 @@ def _stamp(path: Path) -> tuple[int, int, int, int]:
 
 
 def stamp_of(file: os.stat_result) -> tuple[int, int, int, int]:
-    """Return what identifies a state of a file: device, inode, size and time of change."""
+    """Return an identifier of the state of a file: device, inode, size and time of change."""
     return (file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns)

@@ -1,18 +1,18 @@
 """Keep the rows of files that pass public conditions on their columns.
 
-A condition looks at one row alone. So of two files that differ in a row that came or went, what is
-kept differs in that row, or not at all. A row that is *replaced* may enter what is kept, or leave
-it: the number of rows that are kept is private under either relation, and is never said.
+A condition depends on one row alone. So if two files differ in an added or removed row, the kept
+rows differ in that row, or not at all. A *replaced* row may enter or leave the kept rows: the
+number of kept rows is private under both relations, and is never shown.
 
 A condition is a table, ``{column = "delay", above = 0}``, or an expression of Arrow (`ArrowTest`).
 
-How a column is read is told by the condition and by the declared type, never by a row. Nothing is
-read before a pass asks for rows.
+The condition and the declared type determine how a column is read, never a row. Nothing is read
+before a pass requests rows.
 
-No condition reaches the reader, as one that skips row groups by their statistics. What its writer
-noted of a group may be wrong, or say nothing of NaN, so that a row that passes would be left out;
-and a group that is damaged would be an error or none, as its rows are. pyarrow reads statistics of
-a damaged file without a check.
+No condition is passed to the reader, which could skip row groups by their statistics. The
+statistics of a row group may be wrong, or say nothing about NaN, so that a matching row would be
+left out; and a damaged group would be an error or not, depending on its rows. pyarrow reads
+statistics of a damaged file without a check.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Condition:
     test : str
         One of `TESTS`.
     values : tuple
-        One number or time for a comparison, else numbers, times or texts.
+        One number or time for a comparison, otherwise numbers, times or texts.
     of_times : bool, default False
         Whether the values are whole numbers of the unit of a column of times.
     """
@@ -180,11 +180,11 @@ class Condition:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ArrowTest:
-    """A test of each row by a pyarrow expression whose functions look at single rows.
+    """A test of each row by a pyarrow expression whose functions depend on single rows.
 
     A row passes if the expression is true. A row does not pass if the expression is null, or has no
     value because a cast, a division or a sum fails: an error would reveal that row. So a batch that
-    fails is halved until the rows that fail stand alone.
+    fails is halved until the failing rows are isolated.
 
     Parameters
     ----------
@@ -369,7 +369,7 @@ def _values(name: str, test: str, value: Any) -> tuple[Any, ...]:
 
 
 def _time(text: str) -> Any:
-    """Return the date or time that a text in ISO 8601 says, or the text if it says neither."""
+    """Return the date or time of a text in ISO 8601, or the text if it has neither."""
     for read in (date.fromisoformat, datetime.fromisoformat):
         with suppress(ValueError):
             return read(text)
@@ -381,14 +381,14 @@ def filtered(reader: Reader, where: Sequence[Condition | ArrowTest]) -> Reader:
 
     Conditions that the reader already has stay.
 
-    Where a file of text is asked for a column as text and as numbers at once, it is read as text,
-    and cells that are kept become numbers.
+    If a column of a text file is requested as text and as numbers at once, it is read as text, and
+    kept cells are converted to numbers.
 
     Raises
     ------
     SourceError, ArgumentTypeError
-        For a column that is not there, or of a type that has nothing to do with what it is compared
-        with. No row is looked at.
+        For a column that does not exist, or a type that cannot be compared with the given values.
+        No row is read.
     """
     if not where:
         return reader
@@ -405,7 +405,7 @@ def passing(data: Any, where: Any) -> Columns:
     Raises
     ------
     ArgumentTypeError
-        For other data, which have ways of their own to leave rows out.
+        For other data, which have other ways to leave rows out.
     """
     if not (isinstance(data, Columns) and isinstance(data.store, Reader)):
         checks.fail_kind("where", "an array of booleans, unless data are of dp.scan", where)
@@ -435,7 +435,7 @@ def condition_of(data: Any) -> str | None:
 def _kept(
     where: Sequence[Condition | ArrowTest], reader: Reader, want: Want, convert: Convert[T]
 ) -> tuple[Want, Convert[T]]:
-    """Return the wants and conversion of a pass, changed to rows that pass `where`."""
+    """Return the columns and the conversion of a pass, changed to rows that pass `where`."""
     texts = frozenset(name for condition in where for name in condition.texts)
     more = dict.fromkeys(name for condition in where for name in condition.columns)
     names = tuple(dict.fromkeys([*want.names, *more]))

@@ -18,8 +18,8 @@ NUMBERED = "number each row once from 0 in the starts of its chunks"
 def foreign_rows(source: Source) -> RowSource:
     """Return the column of a foreign source as rows of float64, in which a null is NaN.
 
-    Blocks are a function of row numbers, so it is checked that the chunks number their rows, and
-    that nulls come with their places.
+    Blocks are a function of row numbers, so the source must number the rows of its chunks, and give
+    the positions of nulls.
     """
     length = source.length
 

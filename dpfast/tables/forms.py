@@ -1,9 +1,10 @@
-"""Recognise the type of data once, without a look at any row.
+"""Recognise the type of data once, without reading any row.
 
-`column_form` is the one place where a column of the user's in this process is asked what it is, and
-`in_memory.local_form` asks what has columns with names. Whoever reads data is given the answer:
-rows without a dtype (`Objects`), an array (`Values`), an Arrow column (`Arrow`), a table, or what
-can be passed over as it is (a file, a source). A column of pandas keeps its index, as `row_index`.
+`column_form` is the one function that recognises a column of the user in this process, and
+`in_memory.local_form` recognises data with named columns. Functions that read data get the result:
+rows without a dtype (`Objects`), an array (`Values`), an Arrow column (`Arrow`), a table, or an
+object that can be read directly (a file, a source). A column of pandas keeps its index, as
+`row_index`.
 """
 
 from __future__ import annotations
@@ -201,7 +202,7 @@ def as_column(data: Any, name: str, rule: str) -> Column:
     Raises
     ------
     ArgumentTypeError, ArgumentError
-        If it is of a type or shape that holds no numbers. What the numbers are decides nothing.
+        If it is of a type or shape that holds no numbers. The values of the numbers decide nothing.
     """
     column = data if isinstance(data, MemorySource) else column_form(data, name, rule)
     return column.column(name, rule)
@@ -259,7 +260,7 @@ def mend_of(data: Any) -> str:
 
 
 def index_of(data: Any) -> Any:
-    """Return the pandas index of a column, a frame, or a form made of one; None without one."""
+    """Return the pandas index of a column, a frame, or a recognised one; None without an index."""
     kind = type(data)
     if hasattr(kind, "row_index"):
         return data.row_index
@@ -339,8 +340,8 @@ def has_zone(data: Any) -> bool:
 def unwrapped(data: Any) -> Any:
     """Return the array that a pandas column holds, in a dtype that its declared type decides.
 
-    What NumPy makes of such a column has a dtype that depends on the rows: on a null among them, or
-    on whether a sparse one has a gap. Everything else is returned as it is.
+    NumPy's conversion of such a column has a dtype that depends on the rows: on a null among them,
+    or on whether a sparse column has a gap. Everything else is returned as it is.
     """
     dtype: Any = attribute(data, "dtype")
     if isinstance(dtype, np.dtype) or not has(dtype, "construct_array_type"):
@@ -493,7 +494,7 @@ def converted(data: Any, name: str, rule: str, convert: Callable[[Any], Any]) ->
     """Return ``convert(data)``, or raise that `name` must be `rule`, without a value of the data.
 
     Libraries like to quote the value that they stumbled on. That would be an answer about the data
-    before anything is spent, so the new error is raised after the old one has been let go.
+    before anything is spent, so the new error is raised after the ``except`` block of the old one.
     """
 
     def refuse(kind: str) -> NoReturn:

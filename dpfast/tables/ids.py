@@ -1,4 +1,4 @@
-"""Check the ids of rows, read them in any form, and attach them to rows."""
+"""Check the ids of rows, read them in any representation, and attach them to rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .pick import listed, nearest
 
 
 def with_ids(rows: RowSource, ids: Any) -> RowSource:
-    """Return rows with an id beside each row, if `ids` are given."""
+    """Return rows with an id for each row, if `ids` are given."""
     if ids is None:
         return rows
     column = as_ids(ids)

@@ -1,4 +1,4 @@
-"""Tables in memory, of which each column has a form of its own."""
+"""Tables in memory, each of whose columns has a separate representation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class InMemory(Store):
     original : object
         The table of which the columns were made.
     name : str
-        What messages call the table.
+        The name of the table in messages.
     """
 
     def __init__(self, columns: Mapping[str, MemoryColumn], original: Any, name: str) -> None:
@@ -102,7 +102,7 @@ def named(columns: Mapping[str, MemoryColumn], original: Any = None, name: str =
 def local_form(data: Any, name: str, rule: str) -> Readable:
     """Return `data` as a column, a matrix, a table, a file or a source, by type.
 
-    `rule` is what the argument `name` must be, for the error about what holds no data.
+    `rule` describes what the argument `name` must be, for the error about an object without data.
 
     Raises
     ------

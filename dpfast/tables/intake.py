@@ -1,8 +1,8 @@
 """Turn the arguments of a public function into one typed view of the data, by types alone.
 
-`read` is called once in a public function, with the function that says what is read: `all_columns`,
-`each_column`, `one_column`, `whole_rows`, `text_column` or `rows_alone`. No row is looked at, and
-everything behind it takes what it is given.
+`read` is called once in a public function, with the function that chooses what is read:
+`all_columns`, `each_column`, `one_column`, `whole_rows`, `text_column` or `rows_alone`. No row is
+read, and everything behind it works on the view.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ class View:
     source : Source, RowSource or list of Source
         One column, whole rows, or columns that are read one by one.
     by_column : bool
-        Whether each column has an answer of its own.
+        Whether each column has a separate answer.
     width : int
         How many columns there are, the weights not counted.
     where : ndarray of bool or None
         The rows that are used.
     weights : Column or None
-        The weights beside the rows. Weights that are a column of the data are the last one.
+        The weights of the rows. Weights that are a column of the data are the last one.
     ids : IdColumn or None
         The ids that tell which unit each row belongs to.
     adds : bool
@@ -183,14 +183,14 @@ def read(
     ids: Any = None,
     with_ids: bool = False,
 ) -> View:
-    """Return one view of the data and of the arguments beside them, by their types alone.
+    """Return one view of the data and of the other row arguments, by their types alone.
 
     Parameters
     ----------
     data : array_like, table, file or source
     what : callable
-        Chooses what is read: one of the functions below. It is given the data without ids, and what
-        belongs to each row (`RowArguments`).
+        Chooses what is read: one of the functions below. It gets the data without ids, and the
+        arguments with an entry for each row (`RowArguments`).
     *arguments
         Further arguments of `what`.
     relation : {"replace", "add-remove"}
@@ -237,7 +237,7 @@ def read(
 def plain(data: Any) -> View | None:
     """Return the view of an array that kernels read without a copy; None for any other data.
 
-    The view is what `read` returns of one column with nothing beside the rows.
+    The view is the result of `read` for one column without other row arguments.
     """
     if type(data) is np.ndarray and lies_in_place(data):
         return View(ArraySource(data), False, 1, None)
@@ -245,7 +245,7 @@ def plain(data: Any) -> View | None:
 
 
 def _weights(weights: Any, source: Source | RowSource, relation: str) -> Column | None:
-    """Return the weights beside rows as a column; None if `weights` is None."""
+    """Return the weights of the rows as a column; None if `weights` is None."""
     if weights is None:
         return None
     if of_engine(source):
@@ -264,7 +264,7 @@ def all_columns(
 ) -> Chosen:
     """Choose one column, or with an axis all columns, to be read in one pass.
 
-    A call may say how many `columns` there are: a list does not say so itself. `public` numbers can
+    A call may give the number of `columns`, because a list does not have it. `public` numbers can
     be found in each.
     """
     table, last, width = form_of(data, "data", RULE), row_arguments.last, 1
@@ -290,7 +290,7 @@ def all_columns(
 
 
 def each_column(data: Any, row_arguments: RowArguments, columns: int | None = None) -> Chosen:
-    """Choose one column, or with an axis all columns, each to be read by itself."""
+    """Choose one column, or with an axis all columns, each to be read separately."""
     table = form_of(data, "data", RULE)
     if not axis_of(row_arguments.axis, table):
         return as_source(table, may_add=True), False, 1
@@ -317,9 +317,9 @@ def whole_rows(
 ) -> Chosen:
     """Choose rows of `width` columns, as many as `argument` has; None for any number.
 
-    Columns with `words` are text, read as indices in these lists. Data of a `single` column without
-    a dtype, like a list, are its numbers, and not rows of one number. `public` numbers can be found
-    in their columns.
+    Columns with `words` are text, read as indices in these lists. Data without a dtype, such as a
+    list, for a `single` column are its numbers, and not rows of one number. `public` numbers can be
+    found in their columns.
     """
     last = row_arguments.last
     if any(public):
@@ -381,8 +381,8 @@ def declared(table: Readable) -> list[tuple[str | None, Objects | Values | Arrow
 def rows_alone(data: Any, row_arguments: RowArguments) -> Chosen:
     """Choose the number of rows as data: of any column or table, since no value is read.
 
-    Where that number is not known without a pass, the pass reads a column of text, in which no cell
-    is wrong, or else one of numbers.
+    If that number is not known without a pass, the pass reads a column of text, in which no cell is
+    invalid, or else one of numbers.
     """
     return _rows_alone(form_of(data, "data", RULE)), False, 1
 
@@ -439,10 +439,10 @@ def _length(column: Objects | Values | Arrow) -> int:
 
 
 def axis_of(axis: Any, table: Readable, weighted: bool = False) -> bool:
-    """Tell whether each column of the data gets an answer of its own, and check `axis`.
+    """Tell whether each column of the data gets a separate answer, and check `axis`.
 
-    Data without a dtype, like a list, are of one column or of several as `axis` says. With a column
-    of `weighted` rows there are several, of which one has an answer where `axis` is left out.
+    Data without a dtype, such as a list, are one column or several, depending on `axis`. With a
+    column of weights there are several columns, one of which has an answer if `axis` is left out.
     """
     if axis is not None and (
         isinstance(axis, bool) or not isinstance(axis, numbers.Integral) or axis not in (0, -2)
@@ -473,7 +473,7 @@ def has_columns(table: Readable) -> bool:
 
 
 def several_of(table: Any) -> str:
-    """Return what an error says of data with several columns, and how to select one."""
+    """Return the part of an error about data with several columns: how to select one."""
     if isinstance(table, Columns):
         kind = "table" if table.store.original is None else type(table.store.original).__name__
         return f"got a {kind} of {len(table.names)}: name one, as {table.first}"
@@ -483,7 +483,7 @@ def several_of(table: Any) -> str:
 
 
 def lying_apart(table: Readable) -> list[Source] | None:
-    """Return a source for each column if columns are stored one by one in memory; else None."""
+    """Return a source for each column if columns are stored separately in memory; else None."""
     if isinstance(table, Table) and table.store.lies_apart:
         return columns_of(table)
     if not (isinstance(table, Values) and table.array.ndim == 2):
@@ -517,7 +517,7 @@ def columns_of(table: Table, read: Mapping[str, Source] = MappingProxyType({})) 
 def each_alone(table: Readable, width: int | None = None) -> list[Source]:
     """Return a source for each column of any table or matrix.
 
-    `width` is how many there are of data without a dtype, like a list, which do not say so.
+    `width` is the number of columns of data without a dtype, such as a list, which do not have it.
 
     Raises
     ------

@@ -1,7 +1,6 @@
 """Arrow IPC: the file format (.arrow, .feather) and the stream format (.arrows).
 
-Files are read and not mapped: of a map of a file that somebody cuts short, a look is the end of
-the process.
+Files are read and not mapped: access to a mapped file that somebody truncates ends the process.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ longer text, bytes                   SipHash-2-4, 128 bits: the low ones   most 
 
 A number, the text of its digits, and the same bytes are three keys; True is 1. A date is its
 midnight, and a time without a zone is in UTC. Text is hashed as UTF-8 without normalization: texts
-that look alike but have other code points are different keys. Zeros at the end of text and bytes do
+that look equal but have other code points are different keys. Zeros at the end of text and bytes do
 not count, because NumPy drops them, and public keys may have none.
 """
 
@@ -104,7 +104,7 @@ def kind_of(column: Objects | Values | Arrow) -> str | None:
 
 
 def key_kind(column: Objects | Values | Arrow, name: str, is_id: bool = False) -> str:
-    """Return the kind of the keys in a column, by its declared type: no row is looked at.
+    """Return the kind of the keys in a column, by its declared type: no row is read.
 
     Keys of different kinds are never equal. An id is not a date.
 
@@ -195,18 +195,18 @@ class KeyWords:
     Parameters
     ----------
     key : Key
-        Secret: text with equal words cannot be found without it. `secret` makes one.
+        A secret key: without it nobody can find texts with equal words. `secret` creates one.
     name : str
         The argument that the keys are, for errors.
     is_id : bool
         The keys are ids: an object that is neither an integer, text, bytes nor missing is an error.
-        Otherwise such an object is no key, as a missing one is.
+        Otherwise such an object is not a key, like a missing one.
     is_lenient : bool
         A row without an entry in its dictionary is no key, and no error.
     is_text : bool
         Bytes among objects are the text that is stored in them, as `text_key` returns it.
     span : str, optional
-        A unit, as `span_of` returns it: times become the beginning of the one in which they lie.
+        A unit, as returned by `span_of`: times are rounded down to the beginning of their unit.
 
     Notes
     -----
@@ -259,7 +259,7 @@ class KeyWords:
         return WordPairs(out[0], out[1], None)
 
     def _spanned(self, words: WordPairs) -> WordPairs:
-        """Return the words of times, cut to the spans in which the times lie."""
+        """Return the words of times, rounded down to the beginning of their spans."""
         if self._span is None:
             return words
         low, high = words.low, words.highs()
@@ -287,7 +287,7 @@ class KeyWords:
         return WordPairs(out[0], out[1], present)
 
     def _objects(self, some: Sequence[Any]) -> WordPairs:
-        """Return the words of Python objects, each read by itself."""
+        """Return the words of Python objects, each read separately."""
         types = set(map(type, some))
         if types <= {str, type(None)}:
             return self._strings(some, _native.TEXT)
@@ -437,7 +437,7 @@ def times(values: NDArray[np.int64], unit: str, present: NDArray[np.bool_] | Non
 
 
 def floored(seconds: NDArray[np.uint64], unit: str) -> NDArray[np.uint64]:
-    """Return the low words of times, cut to whole units such as days."""
+    """Return the low words of times, rounded down to whole units such as days."""
     spans = seconds.view("M8[s]").astype(f"M8[{unit}]")
     return spans.astype("M8[s]").view(np.uint64)
 
@@ -457,9 +457,9 @@ def dated(array: NDArray[Any]) -> WordPairs:
 
 
 def plain(key: Any) -> str | bytes | tuple[int, int] | None:
-    """Return a key as plain text, bytes, or its pair of words; None for an object that is no key.
+    """Return a key as plain text, bytes, or its pair of words; None if it is not a key.
 
-    Classes derived from these types may call anything equal, so what is asked is the type itself.
+    Subclasses of these types may redefine equality, so the exact type is checked.
     """
     if isinstance(key, str):
         return str.__str__(key)
@@ -502,7 +502,7 @@ def _moment(date: datetime.date) -> tuple[int, int]:
 def text_key(raw: bytes) -> str | bytes:
     """Return the key of stored text: the text, or the bytes themselves if they are not UTF-8.
 
-    So different texts are different keys, whatever somebody has stored as text.
+    So different texts are different keys, for any stored text.
     """
     try:
         return raw.decode()
@@ -513,7 +513,7 @@ def text_key(raw: bytes) -> str | bytes:
 def shown_key(key: str | bytes) -> str:
     """Return a key of text or bytes as text that differs from all other keys of the column.
 
-    What is no UTF-8 is shown as Python writes bytes, and so is text that begins like that.
+    Text that is not UTF-8 is shown as Python writes bytes, and so is text that begins like that.
     """
     raw = _utf8(key) if isinstance(key, str) else key
     text = text_key(raw)

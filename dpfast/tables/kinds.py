@@ -2,7 +2,7 @@
 
 A column of text is the numbers of public words, and one number more for any other text. Dates and
 durations are numbers of their unit. So every column has a number or none in each row, a function of
-that row alone; none is what is missing there.
+that row alone; a missing value has none.
 """
 
 from __future__ import annotations

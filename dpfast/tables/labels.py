@@ -1,8 +1,8 @@
 """Compare labels of rows: the indexes of pandas objects that are read side by side.
 
-Rows are matched by position. Columns with views of one index are known to be alike. Any others are
-compared by the first pass, after the spend, for which index a frame has is a fact about its rows:
-a sort keeps it where the rows were sorted, and `dropna` where nothing was missing.
+Rows are matched by position. Columns that are views of one index are known to have equal labels.
+Other indexes are compared by the first pass, after the spend, because the index of a frame depends
+on its rows: a sort keeps it if the rows were sorted, and `dropna` if nothing was missing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Labels = Sequence[Any]
 def labels_of(*data: Any) -> Labels:
     """Return the pandas indexes of columns and tables that a pass has to compare.
 
-    These are the first index, and those of the others that are no views of the first.
+    These are the first index, and the other indexes that are not views of the first.
     """
     labels: list[Any] = []
     for index in _indexes(data):
@@ -55,7 +55,7 @@ def _is_view(index: Any, other: Any) -> bool:
 
 
 def compare(labels: Labels) -> None:
-    """Refuse pandas indexes that differ in any row, by their own `equals`."""
+    """Refuse pandas indexes that differ in any row, by their method `equals`."""
     if len(labels) < 2:
         return
     try:

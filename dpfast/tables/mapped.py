@@ -15,15 +15,16 @@ Spans: TypeAlias = Sequence[tuple[int, int]]
 
 
 class Mapped:
-    """A source whose chunks are those of another source, each changed by itself.
+    """A source whose chunks are those of another source, each changed separately.
 
     Parameters
     ----------
     base : Source or RowSource
     change : callable, optional
-        Makes a chunk of one of the base, and travels to an engine; by default chunks stay.
+        Makes a chunk of a chunk of the base, and is sent to an engine; by default chunks do not
+        change.
     before : callable, optional
-        Is called before each pass, after the spend.
+        It is called before each pass, after the spend.
     after : callable, optional
         Is called after each pass with the `Spans` of the base.
     **public

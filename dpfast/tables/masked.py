@@ -1,7 +1,7 @@
 """Keep the rows of a column that a mask selects: a pass sees no others.
 
-What becomes of a mask is decided here and nowhere else, so that nothing behind it (windows of
-order statistics, exact sums) need know that rows were left out.
+Masks are applied here and nowhere else, so that no later code (windows of order statistics, exact
+sums) has to handle rows that were left out.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ TRIES = 32
 def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | None:
     """Return `where` as an array of booleans, one for each row; None if `where` is None.
 
-    What holds a mask is told by its type alone. A null leaves its row out, and so does an entry of
-    a list that is no number, or 0: no entry is an error.
+    The type of the object alone decides how a mask is read. A null leaves its row out, and so does
+    an entry of a list that is 0 or not a number: no entry is an error.
     """
     if where is None:
         return None
@@ -61,7 +61,7 @@ def refuse_mask() -> NoReturn:
 def kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[Chunk]:
     """Yield the rows of a chunk that a mask of all rows keeps, in one or more stretches.
 
-    The values of one are valid until the next is asked for.
+    The values of a stretch are valid until the next one is requested.
     """
     rows = size_of(chunk)
     mask = where[chunk.start : chunk.start + rows]
@@ -88,8 +88,8 @@ def picked(values: NDArray[Any], keep: NDArray[np.bool_], room: NDArray[Any]) ->
 class MaskedSource:
     """A source of the rows of another source that a mask keeps.
 
-    `where` has one entry for each row. `start` of a chunk is the number of a row of the whole
-    source from which on the chunk's rows were kept.
+    `where` has one entry for each row. `start` of a chunk is the number of the row of the whole
+    source from which on its rows were kept.
     """
 
     __slots__ = ("_source", "_where", "dtype", "length")
@@ -128,7 +128,7 @@ class MaskedSource:
         return reduced
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        """Return about `count` random rows that are kept; None if the source is no array."""
+        """Return about `count` random kept rows; None if the source is not an array."""
         if not isinstance(self._source, ArraySource) or not self.length:
             return None
         left_out = ~self._where

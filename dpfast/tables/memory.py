@@ -1,9 +1,9 @@
 """Data in memory: NumPy arrays of any real dtype and layout, Arrow columns, and objects.
 
 Every column is read in two ways: as a `Source`, which leaves nulls out, and as a `Column`, where
-they are NaN. Its dtype is decided by the type of what holds the numbers and never by the numbers: a
-`Column` that can have nulls is float64 even if it has none. A pass reads rows where they are, or
-through one small buffer for each thread, so no array is ever copied whole.
+they are NaN. Its dtype depends on the type of the container and never on the numbers: a `Column`
+that can have nulls is float64 even if it has none. A pass reads rows in place, or through one small
+buffer for each thread, so no array is ever copied whole.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class MemorySource:
     def column(self, name: str, rule: str, width: int | None = None) -> Column:
         """Return the rows of this column, NaN where one is null; `width` is for lists of rows.
 
-        Errors say that the argument `name` must be what `rule` says.
+        Errors say that the argument `name` must be `rule`.
         """
 
     @abstractmethod
@@ -148,8 +148,8 @@ class ArraySource(MemorySource):
     def drawn(self, count: int, words: RandomWords) -> NDArray[Any]:
         """Return one value at a random offset of each of `count` equal stretches.
 
-        Such a sample varies no more than an independent one, and walks the memory in one direction.
-        In a memory-mapped file it is one page of each stretch and `CLUSTER` places in it.
+        Such a sample varies no more than an independent one, and reads the memory in one direction.
+        In a memory-mapped file it is one page of each stretch and `CLUSTER` values in it.
         """
         n = self.length
         if _mapped(self.array):
@@ -164,7 +164,7 @@ class ArraySource(MemorySource):
 
 
 class ColumnSource(MemorySource):
-    """A source of an Arrow column (`pyarrow.ChunkedArray`), read from its own buffers."""
+    """A source of an Arrow column (`pyarrow.ChunkedArray`), read from its buffers."""
 
     def __init__(self, chunked: Any, name: str = "data", how: Numbers | None = None) -> None:
         how = arrow_numbers(chunked.type) if how is None else how
@@ -308,14 +308,14 @@ class MemoryRows(Choosing):
     ----------
     column : Column
     workers : int, optional
-        Threads that split the rows. If left out: ``DPFAST_NUM_THREADS``, and never so many that one
-        has fewer than `SLICE` rows.
+        Threads that split the rows. If left out: ``DPFAST_NUM_THREADS``, and never so many threads
+        that one has fewer than `SLICE` rows.
 
     Notes
     -----
-    A chunk never holds more than `DIRECT` bytes of rows that are read where they are, or `BUFFER`
-    bytes of those that are converted, so that what is made of a chunk (its labels, say) is small
-    beside the data. Both are looked up on the object: a test may set them lower.
+    A chunk never holds more than `DIRECT` bytes of rows that are read in place, or `BUFFER` bytes
+    of those that are converted, so that results for a chunk (such as its labels) are small compared
+    with the data. Both are attributes of the object: a test may set them lower.
     """
 
     #: Bytes of a chunk that is read without a copy: enough that the calls for it cost nothing.

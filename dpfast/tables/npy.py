@@ -1,8 +1,7 @@
-"""NumPy's own format, read block by block with nothing but NumPy.
+"""NumPy's file format, read block by block with NumPy alone.
 
-The file is not mapped: of a map of a file that somebody cuts short, a look is the end of the
-process, and what a kernel looks at twice could differ. After each piece it is made sure that the
-file is still the one that was scanned.
+The file is not mapped: access to a mapped file that somebody truncates ends the process, and two
+reads by a kernel could differ. After each piece the file is checked to be the one that was scanned.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class IdColumn(NamedTuple):
     def with_mask(
         self, where: NDArray[np.bool_] | None, key: Key
     ) -> tuple[Batches, tuple[str, ...]]:
-        """Return the rows with `where` as a column beside the ids, and that column's name, if any.
+        """Return the rows with `where` as an additional column, and that column's name, if any.
 
         Raises
         ------
@@ -55,7 +55,7 @@ class IdColumn(NamedTuple):
         """Return a mask of rows that count: at most `max_rows` that `where` keeps of each unit.
 
         The choice among more rows is uniform, by a fresh secret key; see `Bounding`. A row without
-        an id does not count. Releases of one grouping side by side choose once.
+        an id does not count. Concurrent releases of one grouping choose once.
 
         Raises
         ------
@@ -87,14 +87,14 @@ def split_units(
 ) -> tuple[Any, IdColumn | None]:
     """Return data without the column of ids, if `ids` names one, and the ids of the rows.
 
-    `ids` are as `ids.checked` returns them. If one column is left, and no `axis` asks for an answer
-    of each, the data are one column. `positional` holds other arguments that belong to rows by row
+    `ids` are as `ids.checked` returns them. If one column remains, and no `axis` requests separate
+    answers, the data are one column. `positional` holds other arguments that belong to rows by row
     number.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, SourceError
-        If there is no such column, it holds no ids, or no other. No row is looked at.
+        If there is no such column, it holds no ids, or no other. No row is read.
     """
     data = once(data, (ids, *positional), relation)
     if ids is None:

@@ -1,8 +1,8 @@
 """Check public values of a call: keys, categories, and values of conditions.
 
-`expect_matches` is the one place that decides whether a public value can equal anything in a
-column. It knows the column's declared type, and what the cells of a file of text can be; it looks
-at no row. A column without a declared type, like a list, can hold anything.
+`expect_matches` is the one function that decides whether a public value can equal anything in a
+column. It uses the column's declared type, and the possible cells of a text file; it reads no row.
+A column without a declared type, like a list, can hold anything.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Held(NamedTuple):
 
 
 class Hidden(list[Any]):
-    """A list that errors do not show, because it may be a private column given by mistake."""
+    """A list that errors do not show, because it may be a private column passed by mistake."""
 
     def __repr__(self) -> str:
         return f"<{len(self)} values>"
@@ -97,7 +97,7 @@ class CellTexts(NamedTuple):
     Parameters
     ----------
     missing : frozenset of str
-        Texts that stand for a missing value.
+        Texts that mean a missing value.
     encoding : str
     breaks : str
         Characters that end a cell, where no quotes can hold them.
@@ -141,11 +141,11 @@ def expect_matches(
         The argument that holds the values.
     values : iterable
     column : Objects, Values or Arrow
-        Only its type is looked at.
+        Only its type is read.
     title : str
-        What the column is called.
+        The name of the column.
     cells : CellTexts, optional
-        What cells can be, if the column is one of cells of a file of text.
+        The possible cells, if the column is one of a text file.
     is_key : bool
         Keys of text and of bytes are never equal. Other bytes equal the text whose UTF-8 they are.
     kind : str, optional
@@ -180,7 +180,7 @@ def expect_matches(
 def _held(
     column: Objects | Values | Arrow, title: str, is_key: bool, kind: str | None
 ) -> Held | None:
-    """Return the values that a column can hold; None if its type does not tell."""
+    """Return the values that a column can hold; None if this does not follow from its type."""
     if isinstance(column, Objects):
         return None
     numbers = numbers_of(column)
@@ -235,7 +235,7 @@ def _rule(dtype: np.dtype[Any]) -> str:
 
 
 def _is_in(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Tell whether a column of `dtype` can hold a number; floats may stand for integers."""
+    """Tell whether a column of `dtype` can hold a number; floats may equal integers."""
     if dtype.kind == "f":
         return dtype.itemsize >= 8 or float(np.float64(value).astype(dtype)) == float(value)
     lo, hi = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)

@@ -1,7 +1,7 @@
 """Nameless files of rows, which do not fit in memory or which workers share.
 
-No library serves: `numpy.lib.format`, Arrow's IPC and `joblib` write files with names, which a kill
-leaves behind with the rows in them, and from one thread at a time.
+No library serves: `numpy.lib.format`, Arrow's IPC and `joblib` write named files, which remain with
+their rows after a kill, and from one thread at a time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..errors import SourceError
 
 
 def directory(spill: Any) -> str:
-    """Return the directory for rows beyond memory: `spill`, or the one for temporary files.
+    """Return the directory for rows beyond memory: `spill`, or the directory for temporary files.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def directory(spill: Any) -> str:
 class Spill:
     """A store of bytes beyond memory, in a nameless file that only its owner may read.
 
-    The file is gone when it is closed, and whenever the process ends, in any way.
+    The file disappears when it is closed, and when the process ends in any way.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class File:
         Bytes.
     open_to_all : bool
     where : str, optional
-        The directory where there is no memory without one; by default that for temporary files.
+        The directory, if the system has no anonymous memory; by default that for temporary files.
     in_memory : bool
         Prefer memory to a file.
     """

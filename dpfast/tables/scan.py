@@ -336,7 +336,7 @@ def _typed_reader(path: str | os.PathLike[str], files: list[Path]) -> Reader:
 
 
 def _files(text: str) -> list[Path]:
-    """Return the files for which a path, directory or pattern stands, in order of name."""
+    """Return the files of a path, directory or pattern, in order of name."""
     path = Path(text)
     if path.is_dir():
         return parts_of(path)
@@ -368,7 +368,7 @@ def _is_text(path: Path_, storage: Mapping[str, Any]) -> bool:
 
 
 def _ending(path: Path) -> tuple[str, str | None]:
-    """Return the ending that tells a file's format, and its compression; refuse others."""
+    """Return the ending that shows a file's format, and its compression; refuse others."""
     ending, compression = ending_of(path)
     if ending not in FORMATS:
         raise SourceError(

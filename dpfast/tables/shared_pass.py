@@ -1,18 +1,19 @@
 """Share each pass over a file among many releases.
 
 A release reads its data through a source, `reduce(summarise, merge)`, as often as its mechanism
-asks. Here each release runs in a thread of its own, over a source whose `reduce` waits until every
-running release waits too. Then the file is read once, with all columns that are wanted, and each
-piece is handed to every release that wants it. So there are as many passes as the release with the
-most of them makes, and a mechanism cannot tell that it is not alone. At most `TEAM` releases run at
-a time, since a thread takes address space; of more, one begins when another one has ended. Those
-that hold rows, or sums of people, share the memory that is there. If there are too many for it,
-they run in waves. Releases of one grouping (the same keys, ids, bounds and conditions) bound people
-once, for all of them.
+needs. Here each release runs in a separate thread, over a source whose `reduce` waits until every
+running release waits too. Then the file is read once, with all requested columns, and each piece is
+passed to every release that requested it. So the number of passes is that of the release with the
+most passes, and a mechanism cannot notice the other releases. At most `TEAM` releases run at a
+time, because a thread takes address space; the others start when one has ended. Releases that hold
+rows, or sums of people, share the available memory. If there are too many for it, they run in
+waves. Releases of one grouping (the same keys, ids, bounds and conditions) bound people once, for
+all of them.
 
 An error of one release is raised in its thread and nowhere else. If the file itself cannot be read
-to its end, the fault may lie in a column of another release, so each starts again, alone. (To run a
-release twice is free: its spend has a key, and nothing of the first run has been published.)
+to its end, the fault may be in a column of another release, so each release starts again, alone.
+(Running a release twice costs nothing: its spend has a key, and nothing of the first run has been
+published.)
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class _Request:
     over: threading.Event = field(default_factory=threading.Event)
 
     def tried(self, work: Callable[[], list[Any]]) -> list[Any]:
-        """Return what `work` returns, or an empty list after an error, which is kept."""
+        """Return the result of `work`, or an empty list after an error, which is stored."""
         try:
             return [] if self.error is not None else work()
         except Exception as error:
@@ -114,7 +115,7 @@ def _holders(holds: Sequence[Holds]) -> int:
 
 
 def _agree(first: Want, second: Want) -> bool:
-    """Tell whether one pass over a text file can serve two requests: both read cells alike."""
+    """Tell whether one pass over a text file can serve two requests, which read cells alike."""
     both = set(first.names) & set(second.names)
     return first.text & both == second.text & both
 

@@ -1,7 +1,7 @@
 """Rows of one or several numbers, as an estimator reads them.
 
-A `Source` is one column of numbers, from which nulls are dropped. Here every row keeps its place,
-because blocks are a function of row numbers, and a missing number is NaN.
+A `Source` is one column of numbers, from which nulls are dropped. Here every row keeps its
+position, because blocks are a function of row numbers, and a missing number is NaN.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def rows_of(
     name: str = "data",
     width: int | None = None,
 ) -> RowSource:
-    """Return the rows of data in any form as a source; see `data.as_rows`."""
+    """Return the rows of data of any type as a source; see `data.as_rows`."""
     if isinstance(table, WithRows):
         return table.rows(ids, workers)
     if isinstance(table, RowSource):
@@ -72,7 +72,7 @@ def coded_of(
 
 
 def labeled(rows: MemoryRows, ids: Any, table: Any) -> RowSource:
-    """Return rows with their pandas index, if any, and with ids beside them, if given.
+    """Return rows with their pandas index, if any, and with their ids, if given.
 
     Passes compare the index with all others.
     """
@@ -115,10 +115,10 @@ def of_columns(
 
 
 def together(columns: Sequence[Column]) -> NDArray[Any] | None:
-    """Return columns that lie at equal distances in one array as a matrix; else None.
+    """Return columns that are stored at equal distances in one array as a matrix; else None.
 
-    The matrix is valid as long as the columns are. Columns with memories of their own make none:
-    NumPy may touch what lies between the columns of a matrix.
+    The matrix is valid as long as the columns are. Columns with separate memory do not form a
+    matrix: NumPy may access the memory between the columns of a matrix.
     """
     arrays = [column.aligned_values for column in columns if column.width is None]
     first = arrays[0] if arrays else None

@@ -1,15 +1,16 @@
 """Read comma- or tab-separated text, compressed or not, with pyarrow's parser.
 
 A column of text has no declared type. Guessing it from the rows would make the type, and errors
-about it, depend on the data, so what a call asks for decides: where it wants numbers, a cell is a
-float64, missing, or a `DataError`; where its categories are text, cells are text.
+about it, depend on the data, so the call decides: if it needs numbers, a cell is a float64,
+missing, or a `DataError`; if its categories are text, cells are text.
 
-The header is the first line that is not empty, and no more: a name that goes on in the next line
-is refused, for without its closing quote it would go on through the rows. It is taken apart here.
+The header is the first line that is not empty, and no more: a name that continues in the next line
+is refused, because without its closing quote it would continue through the rows. The header is
+parsed here.
 
-How a row is read depends on no other row. pyarrow's reader keeps something from one block of bytes
-to the next, so it is never shown two: the file is cut after whole records, and each block of them
-is parsed alone. Columns are read by their places; names are labels.
+How a row is read depends on no other row. pyarrow's reader carries state from one block of bytes to
+the next, so it never gets two: the file is cut after whole records, and each block of them is
+parsed alone. Columns are read by their places; names are labels.
 """
 
 from __future__ import annotations

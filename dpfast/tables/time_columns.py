@@ -33,8 +33,8 @@ class TimeColumn:
 def time_column(data: Any, other_columns: Collection[str] = ()) -> tuple[Any, TimeColumn | None]:
     """Return data as they can be read, and the column of times that they are, or None.
 
-    No row is looked at. If data are several columns of files or of an engine, one has to be left
-    without those in `other_columns`.
+    No row is read. If data are several columns of files or of an engine, one has to be left without
+    those in `other_columns`.
     """
     # A column of a file or an engine that holds times has no dtype of numbers, and says so.
     dtype = None if isinstance(data, Columns) else checks.attribute(data, "dtype")

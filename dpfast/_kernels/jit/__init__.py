@@ -1,8 +1,8 @@
-"""A user's own function inside a compiled loop.
+"""A user's function inside a compiled loop.
 
-Numba is imported when the first function that it has compiled comes along, and not before. The
-loops: scores of candidates, answers for blocks of rows, values of rows, local sensitivities at a
-distance, queries over a universe.
+Numba is imported only when the first function arrives that it has compiled. The loops: scores of
+candidates, answers for blocks of rows, values of rows, local sensitivities at a distance, queries
+over a universe.
 """
 
 from .blocks import BlockLoop

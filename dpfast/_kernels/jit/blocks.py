@@ -1,11 +1,12 @@
 """A user's compiled function ``f(block)`` on every block, in threads that do not need Python.
 
 Threads take blocks from one counter inside the compiled loop, a few at a time, so that blocks of
-uneven cost keep all of them busy to the end. To stop them the counter is moved past the last block.
+uneven cost keep all of them busy to the end. To stop the threads the counter is moved past the last
+block.
 
-A block is handed out as an array that may be written to, in place where the rows are this library's
-own copy. Rows of the caller are copied first, a block at a time, into memory of the thread's own.
-Numba's read-only arrays would not do: functions can write to them through ``flat``,
+The function gets a block as a writable array, in place if the rows are a copy made by this library.
+Rows of the caller are copied first, one block at a time, into memory of the thread. Numba's
+read-only arrays would not do: functions can write to them through ``flat``,
 ``np.ascontiguousarray``, ``np.nditer`` and the fields of a record.
 """
 
@@ -59,8 +60,8 @@ def _intrinsics() -> tuple[Any, Any, dict[str, Any]]:
     def uncounted(typingctx, rows):  # type: ignore[no-untyped-def]
         """Return the array `rows` without a count of references.
 
-        The call that an exception passes through keeps its references. One to a block would keep
-        all rows in memory for ever.
+        A call that an exception passes through never releases its references. A reference to a
+        block would keep all rows in memory for ever.
         """
 
         def code(context, builder, signature, args):  # type: ignore[no-untyped-def]
@@ -93,7 +94,7 @@ def _intrinsics() -> tuple[Any, Any, dict[str, Any]]:
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _single_call(function: Any) -> Any:
-    """Return one compiled call of a function, from which Numba tells the type of its answer."""
+    """Return one compiled call of a function, from which Numba infers the type of its answer."""
 
     @load().njit
     def call(block):  # type: ignore[no-untyped-def]
@@ -113,10 +114,10 @@ def _loop(function: Any, layout: str) -> Any:
     """Return the compiled loop over blocks that each thread runs.
 
     Numba's options (fastmath, error_model, boundscheck) for the user's function are those that the
-    user gave. A block is a part of `rows`; or of `source`, from where it is copied to the start of
-    `target`, which is the same memory as `rows` but has one dimension, like `source`. The atomic
+    user gave. A block is a part of `rows`; or of `source`, from which it is copied to the start of
+    `target`, which shares its memory with `rows` but has one dimension, like `source`. The atomic
     step after each block also keeps the compiler from merging the work of several blocks in one
-    vector, where a block's answer could depend on its place.
+    vector, where a block's answer could depend on its position.
     """
     add, uncounted, writers = _intrinsics()
     write = writers[layout]
@@ -152,13 +153,13 @@ def _loop(function: Any, layout: str) -> Any:
 def compiled(
     name: str, of: str, function: Any, taken: Any, mend: str = ""
 ) -> tuple[Any, str, int | None]:
-    """Compile one call of a function for an argument of a Numba type, and find what it returns.
+    """Compile one call of a function for a Numba type, and infer the type of its result.
 
     Returns
     -------
     tuple
-        The call; how its answer is written; and how many numbers that holds: None for a number
-        alone, -1 for an array.
+        The call; how its answer is written; and how many numbers that holds: None for a single
+        number, -1 for an array.
 
     Raises
     ------
@@ -185,8 +186,8 @@ def compiled(
 class BlockLoop:
     """The compiled loop of a function over blocks of one dtype and dimension.
 
-    The first time for a function and a form it is compiled, which takes a second or so. The GIL is
-    released inside the loop.
+    The first time for a function and a type of block it is compiled, which takes about a second.
+    The GIL is released inside the loop.
 
     Parameters
     ----------
@@ -195,14 +196,14 @@ class BlockLoop:
         has no answer, None instead of a number or an array. A block is a C-contiguous array that
         it may write to, and never empty.
     dtype : dtype
-        Of the rows; structured for rows with named columns.
+        The dtype of the rows; structured for rows with named columns.
     is_matrix : bool
         Whether a block has two dimensions.
 
     Attributes
     ----------
     length : int or None
-        Numbers that it returns: None for a number alone, -1 for an array, whose length Numba does
+        Numbers that it returns: None for a single number, -1 for an array, whose length Numba does
         not know.
 
     Raises
@@ -257,9 +258,9 @@ class BlockLoop:
     ) -> None:
         """Write the answer for block b, ``rows[offsets[b]:offsets[b + 1]]``, to ``out[b]``.
 
-        Blocks without an answer are left as they are: empty ones, those for which the function
-        raises, or returns None or an array of another length. Rows are written to, by a function
-        that does so, only if they are ours.
+        Outputs of blocks without an answer are not written: empty blocks, and blocks for which the
+        function raises, or returns None or an array of another length. Rows are written to, by a
+        function that does so, only if they are ours.
 
         An interrupt is passed on when every thread is done with the few blocks it is at.
         """

@@ -1,6 +1,7 @@
 """Compiled loops of a user's function over many numbers.
 
-It is a local sensitivity at one distance after another, or a query at the elements of a universe.
+The function is a local sensitivity at successive distances, or a query at the elements of a
+universe.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _QUERY = "a function compiled by Numba that takes one element and returns a real
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _distance_loops(function: Any) -> tuple[Any, Any]:
-    """Return the compiled loop over distances, and one call, which tells the type of its answer."""
+    """Return the compiled loop over distances, and one call, whose answer has the type to infer."""
     numba = load()
 
     @numba.njit(nogil=True)
@@ -38,7 +39,7 @@ def _distance_loops(function: Any) -> tuple[Any, Any]:
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _query_loops(function: Any) -> tuple[Any, Any]:
-    """Return the compiled loop over elements, and one call, which tells the type of its answer."""
+    """Return the compiled loop over elements, and one call, whose answer has the type to infer."""
     numba = load()
 
     @numba.njit(nogil=True)

@@ -34,8 +34,8 @@ def load() -> Any:
 def is_compiled(function: Any) -> bool:
     """Tell whether ``numba.njit`` or ``numba.jit`` made a function, without importing Numba.
 
-    A ``numba.cfunc`` or ``numba.vectorize`` object does not count: it has forgotten the types of
-    its arguments or brings a loop of its own, and can be called like a plain function.
+    A ``numba.cfunc`` or ``numba.vectorize`` object does not count: it has lost the types of its
+    arguments or contains a loop, and can be called like a plain function.
     """
     if sys.modules.get("numba") is None:
         return False  # then nothing can have been made by it
@@ -48,8 +48,8 @@ def is_compiled(function: Any) -> bool:
 def compiling(name: str, rule: str, function: Any) -> Iterator[None]:
     """Turn every error inside a ``with`` block into one error about the argument `name`.
 
-    Numba's own errors are one family, but its passes let those of Python through as well, and
-    ``typeof`` has none of its own.
+    Numba's errors have one base class, but its passes also let Python's errors through, and
+    ``typeof`` has no error class.
     """
     try:
         yield
@@ -60,8 +60,8 @@ def compiling(name: str, rule: str, function: Any) -> Iterator[None]:
 def returned(call: Any, types: tuple[Any, ...]) -> Any:
     """Return the Numba type that `call` returns for arguments of these types.
 
-    `call` is compiled for them the first time, under Numba's own lock. A function that was given
-    signatures of its own is fitted to them by its caller, so `call` has to be one that calls it.
+    `call` is compiled for these types the first time, under Numba's lock. A function with given
+    signatures is called with converted arguments, so `call` has to be a function that calls it.
     """
     if types not in call.overloads:
         call.compile(types)

@@ -1,10 +1,11 @@
 """A user's compiled function ``f(row)`` on every row.
 
-The value of a row must be a function of that row alone, to the last bit, or a row that comes would
-move the cells of others. A compiler that turned several rows into the lanes of a vector might give
-a row another value in a lane than at the end of the loop, so an empty instruction that claims to
-touch all memory stands between any two rows: nothing is merged across it, and it costs no time.
-Random numbers would go from one row to the next, too: a function that draws some is refused.
+The value of a row must be a function of that row alone, to the last bit, otherwise an added row
+would change the cells of other rows. A compiler that vectorises several rows might give a row
+another value inside a vector than at the end of the loop, so an empty instruction that claims to
+access all memory stands between any two rows: nothing is merged across it, and it costs no time.
+The state of a random generator would also pass from one row to the next: a function that draws
+random numbers is refused.
 
 Rows are copied first, a stretch at a time: a function that writes to its row writes to the copy.
 """
@@ -81,14 +82,14 @@ class RowLoop:
         ``f(row)``, giving a real number, a 1-D array of them or a tuple of them. A row is a number;
         a 1-D array, where rows have several; or a record, where they have names.
     dtype : dtype
-        Of the rows; structured for named columns.
+        The dtype of the rows; structured for named columns.
     width : int or None
         Columns of a matrix.
 
     Attributes
     ----------
     length : int or None
-        Numbers that it returns: None for a number alone, -1 for an array, whose length Numba does
+        Numbers that it returns: None for a single number, -1 for an array, whose length Numba does
         not know.
 
     Raises

@@ -1,10 +1,10 @@
 """Scores of tiles of candidates by a user's compiled function ``score(data, candidate)``.
 
-The same candidate must have the same score every time, to the last bit. A compiler may treat the
-lanes of a vector and what is left over at the end of a loop differently (vector libraries, and
-functions that were compiled with fastmath), so that a score can depend on the candidate's place in
-the loop. Hence candidates are always evaluated by whole tiles, aligned at multiples of `TILE`, by
-one and the same piece of machine code: a place in a tile is a place in the loop for ever.
+The same candidate must have the same score every time, to the last bit. A compiler may treat
+vectorised candidates and the remainder at the end of a loop differently (vector libraries, and
+functions compiled with fastmath), so that a score could depend on the candidate's position in the
+loop. Hence candidates are always evaluated in whole tiles, aligned at multiples of `TILE`, by the
+same machine code: the position in a tile is fixed for each candidate.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _lock = threading.Lock()
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _loops(function: Any) -> tuple[Any, Any]:
-    """Return the compiled loop over tiles, and one call, which tells the type of a score.
+    """Return the compiled loop over tiles, and one call, whose score has the type to infer.
 
     Numba compiles each of them once for each type of data, under its own lock. Its options
     (fastmath, error_model, boundscheck) for the user's function are those that the user gave.
@@ -99,6 +99,6 @@ class Tiles:
     def fill(self, tiles: NDArray[np.int64], out: NDArray[Any]) -> None:
         """Write ``out[t, i]``, the score of candidate ``tiles[t] * tile + i``.
 
-        Places beyond the last candidate are left as they are. What the function raises passes.
+        Entries beyond the last candidate are not written. Exceptions of the function are passed on.
         """
         self._fill(self.data, tiles, self.count, out)

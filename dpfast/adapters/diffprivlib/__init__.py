@@ -5,9 +5,9 @@
     with diffprivlib.BudgetAccountant(epsilon=1.0) as accountant:
         diffprivlib.tools.mean(ages, epsilon=0.5, bounds=(0, 120))
 
-Neighbors differ in one replaced row, as theirs do. What cannot be private is refused before a row
-is read: bounds or classes that come from the data, an infinite epsilon, seeded noise. `refusals`
-has all reasons. `tools` and `mechanisms` need NumPy only, `models` scikit-learn.
+Neighbors differ in one replaced row, as in diffprivlib. Arguments that cannot be private are
+refused before a row is read: bounds or classes from the data, an infinite epsilon, seeded noise.
+`refusals` has all reasons. `tools` and `mechanisms` need NumPy only, `models` scikit-learn.
 """
 
 from importlib import import_module

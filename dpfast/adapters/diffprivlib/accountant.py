@@ -29,7 +29,7 @@ class BudgetAccountant:
     slack : float, default 0
         Refused unless 0.
     spent_budget : list of (float, float), optional
-        What has been spent before.
+        Losses that were spent before.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class BudgetAccountant:
 
     @staticmethod
     def load_default(accountant: Any) -> BudgetAccountant:
-        """Return the given accountant, or for None the default one, which is made if missing."""
+        """Return the given accountant, or for None the default one; create it if it is missing."""
         if accountant is not None:
             if not isinstance(accountant, BudgetAccountant):
                 checks.fail_type("accountant", "a BudgetAccountant", accountant)
@@ -169,7 +169,7 @@ class BudgetAccountant:
 
     @staticmethod
     def pop_default() -> BudgetAccountant | None:
-        """Return the default accountant, and leave no default."""
+        """Return the default accountant, and remove it as the default."""
         accountant, BudgetAccountant._default = BudgetAccountant._default, None
         return accountant
 

@@ -69,9 +69,9 @@ class Layout:
     rows : numpy.ndarray
         A column, or with `columns` a matrix.
     columns : int or None
-        How many answers there are; None for one number.
+        The number of answers; None for a single number.
     shape : tuple of int
-        That of the answer.
+        The shape of the answer.
     """
 
     rows: NDArray[Any]

@@ -1,7 +1,7 @@
-"""diffprivlib's mechanisms: one number, label or choice a call, with a stated sensitivity.
+"""diffprivlib's mechanisms: each call answers one number, label or choice.
 
-`randomise` is a release of dpfast that no accountant pays for, as in diffprivlib: what it costs is
-in the constructor. A mechanism is made once, and its arguments do not change.
+`randomise` is a release of dpfast that no accountant pays for, as in diffprivlib: the constructor
+states its loss. A mechanism is made once, and its arguments do not change.
 """
 
 from __future__ import annotations
@@ -452,7 +452,7 @@ def _numbers(name: str, value: Any) -> list[float]:
 
 
 class ExponentialCategorical(_OfLabels):
-    """A label near the true one, by the exponential mechanism over distances."""
+    """A random label near the true one, by the exponential mechanism over distances."""
 
     utility_list: Any
 
@@ -487,7 +487,7 @@ class ExponentialCategorical(_OfLabels):
 
 
 class ExponentialHierarchical(ExponentialCategorical):
-    """A leaf near the true one, where the distance of leaves is the height of their common node."""
+    """A random leaf near the true one; the distance is the height of the lowest common node."""
 
     utility_list: Any = field(init=False)
     hierarchy: Any
@@ -505,7 +505,7 @@ class ExponentialHierarchical(ExponentialCategorical):
 
 
 def _height(path: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """Return the height of the lowest common node of two leaves, which are given by their paths."""
+    """Return the height of the lowest common node of two leaves, given by their paths."""
     same = (a == b for a, b in zip(path, other, strict=True))
     return len(path) - next(depth for depth, is_same in enumerate(same) if not is_same)
 

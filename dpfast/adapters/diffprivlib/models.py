@@ -1,7 +1,7 @@
 """diffprivlib's models, as estimators of scikit-learn over the learners of dpfast.
 
-`fit` checks arguments, pays, and then reads rows: scikit-learn's own checks of data, whose messages
-tell of rows, are not used. Classes are declared by ``classes=``.
+`fit` checks arguments, pays, and then reads rows: scikit-learn's checks of data, whose messages may
+reveal rows, are not used. Classes are declared by ``classes=``.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class StandardScaler(_Transformer):
     _kind, _passes = learn.StandardScaler, ("bounds", "with_mean", "with_std")
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Refuse to fit rows in parts: each further fit would be a release of its own."""
+        """Refuse to fit rows in parts, because each further fit would be a separate release."""
         refuse("refit")
 
 

@@ -63,7 +63,7 @@ class DiffprivlibCompatibilityWarning(RuntimeWarning):
 
 
 class Budget(tuple[float, float]):
-    """A pair (epsilon, delta); one is at most another if both of its amounts are."""
+    """A pair (epsilon, delta); a pair is at most another if both of its amounts are."""
 
     __slots__ = ()
 

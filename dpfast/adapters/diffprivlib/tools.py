@@ -1,8 +1,8 @@
 """diffprivlib's tools: statistics of arrays with public bounds.
 
 Each takes its arguments by diffprivlib's names and is one release of dpfast, paid by the accountant
-before a row is read. With an axis the loss is that of all answers together. An answer for NaN would
-show a row: the functions without "nan" in their names raise DataError after the spend.
+before a row is read. With an axis the loss is that of all answers together. The answer NaN would
+reveal a row: the functions without "nan" in their names raise DataError after the spend.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def median(array: Any, *args: Any, **kwargs: Any) -> Any:
 def _columns(sample: Any) -> tuple[Any, int]:
     """Return a matrix of rows, or a list of columns, as data of dpfast, and the number of columns.
 
-    Columns of pandas stay what they are, so that their indexes are compared after the spend.
+    Columns of pandas are passed unchanged, so that their indexes are compared after the spend.
     """
     if not isinstance(sample, (list, tuple)):
         rows = numbers(sample, "sample")

@@ -8,12 +8,12 @@
     median = space >> then_median(bounds=(0.0, 120.0), epsilon=0.5)
     median.map(1), median(ages)
 
-Each ``make_`` takes a domain and a metric first, and ``then_`` is its form for ``>>``, as OpenDP
-has it; `register` adds them to its Context. `from_opendp` is the other way.
+Each ``make_`` function takes a domain and a metric first, and ``then_`` is its variant for ``>>``,
+as in OpenDP; `register` adds them to its Context. `from_opendp` is the other way.
 
-A metric says who neighbors are: SymmetricDistance is add-remove, ChangeOneDistance is replace. A
-privacy map is the loss of dpfast for one step, for a group of so many, and is rounded up. What a
-measurement does is paid for by OpenDP's accountant, and a budget of dpfast is not asked.
+A metric defines the neighbors: SymmetricDistance is add-remove, ChangeOneDistance is replace. A
+privacy map is the loss of dpfast for one step, converted to a group of `d_in` steps, and rounded
+up. OpenDP's accountant pays for a measurement, and a budget of dpfast is not used.
 """
 
 from .install import installed

@@ -19,12 +19,12 @@ from .spaces import atoms_of, theirs
 def installed() -> Iterator[None]:
     """Let OpenDP draw additive noise, noisy maximum and noisy top-k by dpfast in a ``with`` block.
 
-    `make_laplace`, `make_gaussian`, `make_geometric`, `make_noisy_max` and `make_noisy_top_k` of
-    OpenDP, their ``then_`` forms and what the Context calls by these names are those of this
-    adapter, and are put back at the end. A measurement that is made inside stays what it is. It
-    answers in the type of its domain, as OpenDP's does: with a list for a vector, and with integers
-    cut to the range of their type. What dpfast has not is refused: a granularity `k`, `bounds`,
-    `negate`, and another measure.
+    Inside, `make_laplace`, `make_gaussian`, `make_geometric`, `make_noisy_max` and
+    `make_noisy_top_k` of OpenDP, their ``then_`` variants and their names in the Context are
+    replaced by those of this adapter; they are restored at the end. A measurement that is made
+    inside keeps working outside. It answers in the type of its domain, as in OpenDP: with a list
+    for a vector, and with integers clamped to the range of their type. Options that dpfast does not
+    have are refused: a granularity `k`, `bounds`, `negate`, and another measure.
 
     Privacy
     -------

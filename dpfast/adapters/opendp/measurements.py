@@ -42,8 +42,8 @@ def make_laplace(input_domain: Any, input_metric: Any, scale: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are as far apart as the metric says: d in absolute value, or in L1 for a vector. The
-    loss is d / scale (Dwork, McSherry, Nissim and Smith, TCC 2006). Sums are rounded to a grid
+    Neighbors have the distance of the metric: d in absolute value, or in L1 for a vector. The loss
+    is d / scale (Dwork, McSherry, Nissim and Smith, TCC 2006). Sums are rounded to a grid
     correctly, so the map has no term for rounding.
 
     Parameters
@@ -82,9 +82,9 @@ def make_gaussian(input_domain: Any, input_metric: Any, scale: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are as far apart as the metric says: d in absolute value, or in L2 for a vector. The
-    loss in rho is d**2 / (2 scale**2) (Bun and Steinke, TCC 2016; Canonne, Kamath and Steinke,
-    NeurIPS 2020).
+    Neighbors have the distance of the metric: d in absolute value, or in L2 for a vector. The loss
+    in rho is d**2 / (2 scale**2) (Bun and Steinke, TCC 2016; Canonne, Kamath and Steinke, NeurIPS
+    2020).
 
     Parameters
     ----------
@@ -189,9 +189,9 @@ def make_top_k(
 
     Privacy
     -------
-    Neighbors are as far apart as the metric says: d in L-infinity. Each choice has a range of
-    2 d / scale, or d / scale where scores are monotonic, and all of them compose (Durfee and
-    Rogers, NeurIPS 2019).
+    Neighbors have the distance of the metric: d in L-infinity. Each choice has a range of 2 d /
+    scale, or d / scale where scores are monotonic, and all of them compose (Durfee and Rogers,
+    NeurIPS 2019).
 
     Parameters
     ----------
@@ -278,9 +278,9 @@ def make_release(
     ----------
     input_domain : Domain
         A vector of numbers, `array_domain`, or ``array2_domain(num_columns=...)`` for rows of
-        several columns. Where it has NaN, `nan` is to be given.
+        several columns. If it may have NaN, `nan` must be given.
     input_metric : Metric
-        ``symmetric_distance`` or ``change_one_distance``, or their ordered forms.
+        ``symmetric_distance`` or ``change_one_distance``, or their ordered variants.
     function : callable
         A release of rows whose loss does not depend on them.
     **arguments
@@ -424,7 +424,7 @@ def make_histogram(
     Returns
     -------
     Measurement
-        Of an array of integers.
+        For an array of integers.
 
     Raises
     ------
@@ -538,7 +538,7 @@ def _released(
 
 
 def _paying(loss: Loss, requested: Loss, relation: Neighbors) -> dp.Budget:
-    """Return a budget for one call, limited to the loss that the privacy map promises."""
+    """Return a budget for one call, limited to the loss of the privacy map."""
     if isinstance(requested, ZCDP) and isinstance(loss, Pure):
         loss = ZCDP.of_pure(loss)
     if isinstance(loss, ZCDP):
@@ -582,7 +582,7 @@ def register() -> None:
     """Add the measurements to OpenDP's Context, as ``context.query().dpfast_median(...)``.
 
     Each has the name of its ``make_`` function after ``dpfast_``. Once a process is enough, and
-    more do nothing. A `scale` that is left out is found by the Context.
+    more do nothing. If `scale` is left out, the Context computes it.
 
     Examples
     --------

@@ -21,10 +21,10 @@ class Measured(dp.extend.Mechanism[Any], dp.extend.Preparing[Any]):
     Attributes
     ----------
     loss : Pure, Approx or ZCDP
-        What a call costs, under `neighbors`.
+        The loss of a call, under `neighbors`.
     neighbors : {"add-remove", "replace"}
     name : str
-        What the ledger calls it.
+        The name in the ledger.
 
     Examples
     --------
@@ -47,13 +47,13 @@ class Measured(dp.extend.Mechanism[Any], dp.extend.Preparing[Any]):
         Parameters
         ----------
         data : object
-            What the measurement takes.
+            The argument of the measurement.
         budget : Budget, optional
 
         Returns
         -------
         object
-            What the measurement answers with.
+            The answer of the measurement.
         """
         return self.prepare(data, budget=budget).run()
 
@@ -63,7 +63,7 @@ class Measured(dp.extend.Mechanism[Any], dp.extend.Preparing[Any]):
         Parameters
         ----------
         data, budget
-            Those of a call.
+            The arguments of a call.
 
         Returns
         -------
@@ -76,7 +76,7 @@ class Measured(dp.extend.Mechanism[Any], dp.extend.Preparing[Any]):
         return source
 
     def finish(self, summary: Any, generator: Generator) -> Any:
-        """Invoke the measurement of OpenDP, which draws its own random bits."""
+        """Invoke the measurement of OpenDP, which draws its random bits itself."""
         try:
             return self.measurement.invoke(summary)
         except Exception as error:  # whose words may show rows
@@ -89,20 +89,20 @@ def from_opendp(measurement: Any, *, d_in: Any = 1, neighbors: Neighbors | None 
 
     Privacy
     -------
-    The loss is what the map of the measurement promises for `d_in`, exactly as the binary number
-    that it is, so it holds under the relation if neighbors are at most `d_in` apart (Gaboardi, Hay
-    and Vadhan, A Programming Framework for OpenDP, 2020). What OpenDP promises is not checked here.
+    The loss is the value of the measurement's map at `d_in`, exactly as the binary number that it
+    is, so it holds under the relation if neighbors are at most `d_in` apart (Gaboardi, Hay and
+    Vadhan, A Programming Framework for OpenDP, 2020). The promise of OpenDP is not checked here.
 
     Parameters
     ----------
     measurement : opendp.mod.Measurement
-        Of any domain. One that answers with a queryable has paid for all that it will be asked.
+        A measurement of any domain. A measurement that returns a queryable has paid for all of its
+        queries.
     d_in : int or float, default 1
-        How far neighbors are apart in its metric. For a metric of datasets that is a number of
-        rows; for one of numbers it is the sensitivity of what is handed over, which is yours to
-        prove.
+        The distance of neighbors in its metric. For a metric of datasets that is a number of rows;
+        for one of numbers it is the sensitivity of the argument, which you have to prove.
     neighbors : {"add-remove", "replace"}, optional
-        By default that of one step of a metric of datasets. To be said for any other metric.
+        By default the relation of one step of a metric of datasets. Required for any other metric.
 
     Returns
     -------

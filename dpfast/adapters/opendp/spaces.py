@@ -72,8 +72,8 @@ def array_domain(dtype: Any = "float64") -> Any:
 
     Notes
     -----
-    OpenDP asks whether data are in a domain only where it has to, so a column that may have NaN
-    needs ``nan=`` of the statistic, as everywhere.
+    OpenDP checks whether data are in a domain only if it has to, so a column that may have NaN
+    needs ``nan=`` of the statistic.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def nothing(kind: str) -> Any:
 
 
 def loss_of_distance(kind: str, distance: Any) -> Loss:
-    """Return the loss that a distance from an OpenDP privacy map stands for, exactly."""
+    """Return the loss of a distance from an OpenDP privacy map, exactly."""
     both = distance if isinstance(distance, tuple) else (distance, 0.0)
     if not all(isinstance(x, float) and math.isfinite(x) for x in both) or not both[0] > 0:
         checks.fail("d_in", "a distance for which the map has a finite loss above 0", distance)

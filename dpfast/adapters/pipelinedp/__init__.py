@@ -8,9 +8,10 @@
         accountant.compute_budgets()
         result = dict(result)  # here noise is drawn, so inside of the block
 
-`installed` replaces what PipelineDP calls of PyDP: Laplace and Gaussian noise on numbers and on
-vectors, percentiles, partition selection and the exponential mechanism. `ColumnarEngine` takes its
-parameters and its accountant, and computes an aggregation of a table by `dpfast.group_by`.
+`installed` replaces the functions of PyDP that PipelineDP calls: Laplace and Gaussian noise on
+numbers and on vectors, percentiles, partition selection and the exponential mechanism.
+`ColumnarEngine` takes its parameters and its accountant, and computes an aggregation of a table by
+`dpfast.group_by`.
 
 PipelineDP's accountant pays. Its neighbors are tables that differ in all rows of a privacy id that
 is added or removed.

@@ -42,8 +42,8 @@ def once(ready: Callable[[], Any], compute: Callable[[Any], list[Any]]) -> Calla
 class Partitions:
     """The lazy result of an aggregation: pairs of a partition key and its metrics, or keys alone.
 
-    They are computed when they are read for the first time, after ``compute_budgets()``, and once.
-    Where that fails, or in a process that is a fork, there is no second time.
+    They are computed once, when they are read for the first time, after ``compute_budgets()``. If
+    this fails, or in a forked process, they are not computed again.
     """
 
     def __init__(self, ready: Callable[[], Any], compute: Callable[[Any], list[Any]]) -> None:
@@ -58,18 +58,18 @@ class ColumnarEngine:
 
     Privacy
     -------
-    Neighbors are tables that differ in all rows of one privacy id, which are added or removed. What
-    the accountant assigns to an aggregation is spent by one release, which is (epsilon, delta)-DP:
-    the loss of a `dpfast.group_by` with `max_groups` and `max_rows` (McSherry, SIGMOD 2009, and
-    what ``dpfast/groups/step.py`` derives).
+    Neighbors are tables that differ in all rows of one privacy id, which are added or removed. The
+    loss that the accountant assigns to an aggregation is spent by one release, which is (epsilon,
+    delta)-DP: the loss of a `dpfast.group_by` with `max_groups` and `max_rows` (McSherry, SIGMOD
+    2009, and the proofs in ``dpfast/groups/step.py``).
 
     Parameters
     ----------
     budget_accountant : pipeline_dp.NaiveBudgetAccountant
     budget : Budget, optional
-        Of dpfast; pays too, if it is given.
+        A budget of dpfast, which pays too if it is given.
     rng : Generator, optional
-        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Raises
     ------
@@ -116,7 +116,7 @@ class ColumnarEngine:
         params : pipeline_dp.AggregateParams
             COUNT, PRIVACY_ID_COUNT, SUM, MEAN, VARIANCE and PERCENTILE.
         data_extractors : pipeline_dp.DataExtractors
-            With names of columns in the place of functions; the partition's may be several.
+            With names of columns in place of functions; several columns may name the partition.
         public_partitions : iterable, optional
             Keys, or tuples of keys.
 
@@ -128,8 +128,8 @@ class ColumnarEngine:
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            For what is not computed here, by its name, and for bad arguments. Nothing is requested
-            of the accountant.
+            For an option that is not supported, which the message names, and for bad arguments.
+            Nothing is requested of the accountant.
         """
         refuse_unknown(params, "AggregateParams")
         names, keys = names_of(data_extractors), _listed(public_partitions)

@@ -33,7 +33,7 @@ OF_PYDP = (
 
 
 class Whole:
-    """A vector that iterates as one entry, so that PipelineDP's loop adds noise to all at once."""
+    """A vector that iterates as one entry, so that PipelineDP's loop adds noise to it at once."""
 
     def __init__(self, vector: Any) -> None:
         self._vector = np.asarray(vector)
@@ -47,21 +47,21 @@ class Whole:
 def installed(rng: Generator | None = None) -> Iterator[None]:
     """Let PipelineDP draw noise, percentiles, partitions and candidates by dpfast in a block.
 
-    What is replaced is what PipelineDP calls in this process; it is put back at the end. Its
-    results are lazy, and draw when they are read: read them inside. Where PyDP is not installed,
-    PipelineDP is imported without it, and can draw by dpfast alone.
+    The functions that PipelineDP calls are replaced in this process, and restored at the end. Its
+    results are lazy, and draw when they are read: read them inside. If PyDP is not installed,
+    PipelineDP is imported without it, and can draw noise only by dpfast.
 
     Privacy
     -------
-    A mechanism keeps the loss that PipelineDP's accountant has for it, under the bounds that
-    PipelineDP puts on the rows of a privacy id. Sums of floats, and which rows of a privacy id are
-    kept, remain PipelineDP's. Percentiles are draws of exponential mechanisms (McSherry and Talwar,
-    FOCS 2007).
+    A mechanism keeps the loss that PipelineDP's accountant assigns to it, under the bounds that
+    PipelineDP puts on the rows of a privacy id. PipelineDP still sums floats and chooses the rows
+    of a privacy id that are kept. Percentiles are draws of exponential mechanisms (McSherry and
+    Talwar, FOCS 2007).
 
     Parameters
     ----------
     rng : Generator, optional
-        The secure one by default. `InsecureGenerator` is for tests.
+        By default the secure one. `InsecureGenerator` is for tests.
 
     Yields
     ------

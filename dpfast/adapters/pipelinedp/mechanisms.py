@@ -68,14 +68,13 @@ class LaplaceMechanism(Additive):
 
     Privacy
     -------
-    epsilon-DP for numbers that neighbors move by `sensitivity` in L1, all together (Dwork,
-    McSherry, Nissim and Smith, TCC 2006). Number and noise are added before they are rounded to a
-    public grid.
+    epsilon-DP for numbers with a joint L1 sensitivity of `sensitivity` (Dwork, McSherry, Nissim and
+    Smith, TCC 2006). Number and noise are added before they are rounded to a public grid.
 
     Parameters
     ----------
     epsilon : float
-        Of any size.
+        A number of any size.
     sensitivity : float, default 1.0
 
     Raises
@@ -107,8 +106,8 @@ class GaussianMechanism(Additive):
 
     Privacy
     -------
-    (epsilon, delta)-DP for numbers that neighbors move by `sensitivity` in L2, all together (Balle
-    and Wang, ICML 2018; above an epsilon of 500, Bun and Steinke, TCC 2016).
+    (epsilon, delta)-DP for numbers with a joint L2 sensitivity of `sensitivity` (Balle and Wang,
+    ICML 2018; above an epsilon of 500, Bun and Steinke, TCC 2016).
 
     Parameters
     ----------
@@ -136,7 +135,7 @@ class GaussianMechanism(Additive):
 
     @classmethod
     def create_from_standard_deviation(cls, stddev: float) -> GaussianMechanism:
-        """Return Gaussian noise of a standard deviation; PipelineDP's accountant knows the loss."""
+        """Return Gaussian noise of a standard deviation; PipelineDP's accountant has the loss."""
         noise = cls.__new__(cls)
         noise._noise = _noise("gaussian", checks.positive("stddev", stddev))
         noise.epsilon, noise.delta, noise.sensitivity = 0.0, 0.0, 1.0

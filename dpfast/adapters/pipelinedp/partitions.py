@@ -1,20 +1,21 @@
 """Partition selection under the names of PyDP.
 
-A privacy id is in L partitions at most, each of which it moves by 1 when it is added or removed.
+A privacy id is in at most L partitions, each of whose counts changes by 1 when the id is added or
+removed.
 
-*Coins.* The probability that a partition is kept depends on its number of privacy ids alone; see
-`dpfast.select_keys`, whose coins these are.
+*Coins.* The probability that a partition is kept depends on its number of privacy ids alone;
+`dpfast.select_keys` draws the same coins.
 
 *Noise and a threshold.* For (epsilon, delta) in all, Laplace noise has the scale L / epsilon, and
-Gaussian noise serves (epsilon, delta / 2) for an L2 sensitivity of sqrt(L). The partitions that
-nobody else has are kept with a probability of at most delta, or delta / 2: each with at most d,
-1 - (1 - d)^L = delta. So the threshold T is the least with P(1 + noise >= T) <= d. What is shown of
-the other partitions is post-processing of the noise. Weights are taken as well as numbers of
-privacy ids, if those of a privacy id are at most 1 and at most 1 in L2.
+Gaussian noise serves (epsilon, delta / 2) for an L2 sensitivity of sqrt(L). The partitions of this
+privacy id alone are kept with a probability of at most delta, or delta / 2: each with at most d,
+where 1 - (1 - d)^L = delta. So the threshold T is the least with P(1 + noise >= T) <= d. The
+answers about the other partitions are post-processing of the noise. Weights are taken as well as
+numbers of privacy ids, if those of a privacy id are at most 1 and at most 1 in L2.
 
-With a public number p of privacy ids below which no partition is kept, n of them count as
-n - (p - 1): a partition that one privacy id takes to p or away from it is then one that nobody else
-has.
+With a public number p of privacy ids below which no partition is kept, n ids count as n - (p - 1):
+a partition that one privacy id brings to p, or takes below p, then counts as a partition of this id
+alone.
 """
 
 from __future__ import annotations
@@ -162,12 +163,12 @@ def create_partition_strategy(
 
     Privacy
     -------
-    Neighbors differ in one privacy id that is added or removed, which is in
-    `max_partitions_contributed` partitions at most. All partitions together are (`epsilon`,
-    `delta`)-DP. "truncated_geometric" takes the coins of `dpfast.select_keys`, which for one
-    partition are those (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022), and for more show
-    partitions of fewer privacy ids; an epsilon above 500 is taken for 500. The others are noise and
-    a threshold.
+    Neighbors differ in one privacy id that is added or removed, which is in at most
+    `max_partitions_contributed` partitions. All partitions together are (`epsilon`, `delta`)-DP.
+    "truncated_geometric" draws the coins of `dpfast.select_keys`, which are the same for one
+    partition (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022), and show partitions with fewer
+    privacy ids for more partitions; an epsilon above 500 counts as 500. The others are noise and a
+    threshold.
 
     Parameters
     ----------
@@ -175,7 +176,7 @@ def create_partition_strategy(
     epsilon, delta : float
     max_partitions_contributed : int
     pre_threshold : int, optional
-        Partitions of fewer privacy ids are never kept.
+        Partitions with fewer privacy ids are never kept.
 
     Returns
     -------

@@ -1,12 +1,12 @@
-"""Percentiles of a partition by exponential mechanisms, in the place of PyDP's quantile tree.
+"""Percentiles of a partition by exponential mechanisms, in place of PyDP's quantile tree.
 
 A privacy id has at most k rows in each of L partitions at most, and all of them together cost
-epsilon, or (epsilon, delta). Quantiles that are e-DP for a row are (k e)-DP for k of them, and so
-L k e in all partitions; what is r-zCDP for a row is (k**2 r)-zCDP for k and L k**2 r in all (Bun
-and Steinke, TCC 2016, for groups of rows and composition). So e = epsilon / (L k), and r = rho / (L
-k**2) with the rho that is (epsilon, delta)-DP. With at most m rows of a privacy id in all
-partitions together, k_i of them in partition i, sum k_i <= m and sum k_i**2 <= m**2: as for L = 1
-and k = m.
+epsilon, or (epsilon, delta). Quantiles that are e-DP for a row are (k e)-DP for k rows, and so L k
+e in all partitions; if they are r-zCDP for a row, they are (k**2 r)-zCDP for k rows and L k**2 r in
+all partitions (Bun and Steinke, TCC 2016, for groups of rows and composition). So e = epsilon / (L
+k), and r = rho / (L k**2) with the largest rho that implies (epsilon, delta)-DP. With at most m
+rows of a privacy id in all partitions together, k_i of them in partition i, sum k_i <= m and sum
+k_i**2 <= m**2: as for L = 1 and k = m.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def merged(first: Blocks, other: Blocks) -> Blocks:
 
 
 def computed(combiner: Any, blocks: Blocks, rng: Generator | None) -> list[float]:
-    """Return the private percentiles that a combiner of PipelineDP asks for, from blocks."""
+    """Return the private percentiles that a combiner of PipelineDP requests, from blocks."""
     params, spec = combiner._params.aggregate_params, combiner._params.mechanism_spec
     if spec.standard_deviation_is_set:
         rule = "a NaiveBudgetAccountant for percentiles: their draws have no standard deviation"

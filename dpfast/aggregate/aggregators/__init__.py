@@ -1,11 +1,11 @@
 """Aggregators of sample and aggregate: one private number from the outputs of all blocks.
 
-An aggregator knows nothing of data and estimators. Its input is one float64 for each of `blocks`
-blocks. Neighbors are inputs that differ in one place: that one row reaches one block only is the
-duty of the partition. The number of blocks, the bounds and the loss are public. Whatever is not
+An aggregator does not depend on data and estimators. Its input is one float64 for each of `blocks`
+blocks. Neighbors are inputs that differ in one number: the partition has to guarantee that one row
+affects one block only. The number of blocks, the bounds and the loss are public. Whatever is not
 finite has been replaced by a public default before.
 
-`make` builds one by name, and `default` says which one `"auto"` means.
+`make` builds an aggregator by name, and `default` chooses the one for `"auto"`.
 """
 
 from __future__ import annotations
@@ -55,15 +55,14 @@ def as_epsilon(loss: Loss) -> float:
 def default(blocks: int, loss: Loss) -> str:
     """Return the aggregator that "auto" stands for, chosen by public numbers only.
 
-    The trimmed mean where both `blocks` and ``blocks * epsilon`` are at least 16, with
-    ``sqrt(2 rho)`` for epsilon; the mean below. The noise of the mean is
-    ``(hi - lo) / (blocks epsilon)``, whatever the outputs are, so it is as good as the bounds are
-    tight. The noise of the trimmed mean follows the outputs, and the bounds hardly matter once
-    there are enough of them. Normal outputs with a standard deviation of a fiftieth, a tenth and
-    three tenths of the range have a median error of 0.3, 0.8 and 1.1 times that of the mean at 100
-    blocks and epsilon = 1. Below the limit the two ends of the bounds are within reach of its
-    smooth sensitivity. Outputs of a block that are far from symmetric are a reason to ask for the
-    mean: it alone has no bias.
+    The trimmed mean where both `blocks` and ``blocks * epsilon`` are at least 16, with ``sqrt(2
+    rho)`` for epsilon; the mean below. The noise of the mean is ``(hi - lo) / (blocks epsilon)``
+    for any outputs, so its accuracy depends on tight bounds. The noise of the trimmed mean follows
+    the outputs, and the bounds hardly matter once there are enough of them. Normal outputs with a
+    standard deviation of a fiftieth, a tenth and three tenths of the range have a median error of
+    0.3, 0.8 and 1.1 times that of the mean at 100 blocks and epsilon = 1. Below the limit the two
+    ends of the bounds are within reach of its smooth sensitivity. If outputs of blocks are far from
+    symmetric, use the mean: it alone has no bias.
     """
     enough = blocks >= TRIM_FROM and blocks * as_epsilon(loss) >= TRIM_FROM
     return "trimmed-mean" if enough else "mean"

@@ -1,8 +1,8 @@
 """The center of attention (Nissim, Raskhodnikova and Smith, STOC 2007, section 5), exactly.
 
-The center of k points is the middle of the smallest ball that holds t0 = floor((k + 1) / 2) + 1 of
-them, a bare majority and one more. On the line, centers are all real numbers; for vectors, a
-public set of candidates, with the distance summed over coordinates (l1).
+The center of k points is the middle of the smallest ball that contains t0 = floor((k + 1) / 2) + 1
+of them, which is one more than a majority. On the line, centers are all real numbers; for vectors,
+a public set of candidates, with the distance summed over coordinates (l1).
 
 Let r(t) be the least radius of a ball, among all centers allowed, that holds t of the points; for
 t > k let it be the least radius that holds every point within the bounds.
@@ -10,12 +10,12 @@ t > k let it be the least radius that holds every point within the bounds.
 Theorem. S = max over t >= 0 of e^(-beta t) (r(t0 + t) + r(t0 + t + 1)) is a beta-smooth bound on
 how far the center moves when one point is replaced.
 
-Proof. Let z, z' be neighbors. The ball of z holds t0 - 1 or more of the k - 1 points in common, so
-does that of z'; 2 (t0 - 1) > k - 1, so one point is in both, and the centers are at most
-r_z(t0) + r_z'(t0) apart. A ball with t + 1 points of z holds at least t of z', so
-r_z'(t) <= r_z(t + 1) (for t >= k too, by the convention). So the center moves by at most
-A_z(0), where A_z(t) = r_z(t0 + t) + r_z(t0 + t + 1), and A_z(t) <= A_z'(t + 1): the largest
-e^(-beta t) A_z(t) is beta-smooth. Which of several smallest balls is taken does not matter.
+Proof. Let z, z' be neighbors. The ball of z contains at least t0 - 1 of the k - 1 common points,
+and so does that of z'; 2 (t0 - 1) > k - 1, so one point is in both, and the centers are at most
+r_z(t0) + r_z'(t0) apart. A ball with t + 1 points of z holds at least t of z', so r_z'(t) <= r_z(t
++ 1) (for t >= k too, by the convention). So the center moves by at most A_z(0), where A_z(t) =
+r_z(t0 + t) + r_z(t0 + t + 1), and A_z(t) <= A_z'(t + 1): the largest e^(-beta t) A_z(t) is
+beta-smooth. If several balls are smallest, any of them may be taken.
 
 (Were the centers to be data points, r_z' could outgrow r_z by a factor of 2 and the bound would not
 be smooth. The bound here is at most that of the paper with 2 r(t0 + t + 1).)
@@ -87,7 +87,7 @@ class Attention(SmoothAggregator):
     """The middle of the shortest interval that holds a majority of block outputs, plus noise.
 
     Privacy: `SmoothAggregator`, with the beta-smooth bound of the theorem above. Unlike the median
-    it stays inside the largest cluster of outputs, whatever lies about it.
+    it stays inside the largest cluster of outputs, for any other outputs.
     """
 
     spans: ClassVar[int] = 2
@@ -128,7 +128,7 @@ def _distances(columns: NDArray[np.int64], centers: NDArray[np.int64]) -> NDArra
 
 @dataclass(frozen=True, slots=True, eq=False)  # == of arrays is no truth value
 class VectorAttention:
-    """The public candidate whose ball holds a majority at the least radius, plus Cauchy noise.
+    """The public candidate with the smallest ball that contains a majority, plus Cauchy noise.
 
     Privacy: neighbors differ in one of the `blocks` output vectors, replaced. The bound is
     beta-smooth by the theorem above for l1 distances in cells of the grid, of which every
@@ -143,10 +143,9 @@ class VectorAttention:
     bounds : tuple of pairs of float
         Public bounds of each of the d coordinates.
     candidates : array_like, shape (c, d)
-        The centers, public, within the bounds; they must not have been chosen by a look at the
-        data.
+        The centers, public, within the bounds; they must not have been chosen from the data.
     loss : Pure, Approx or ZCDP
-        What the release may cost; afterwards without delta, for which there is no use.
+        The loss that the release may use; afterwards without delta, which it does not need.
     """
 
     blocks: int

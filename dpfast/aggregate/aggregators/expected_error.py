@@ -1,11 +1,10 @@
 """The expected error of an aggregator for normal block outputs, from public numbers alone.
 
-Block outputs are taken to be normal with a standard deviation of `deviation`, about the middle of
-bounds that are `width` apart. What an aggregator computes from a sample is here computed from the
-expected order statistics of one, x_i = deviation * Q((i - 3/8) / (k + 1/4)). So a smooth
-sensitivity takes a few hundred evaluations and no sample. The gaps of expected order statistics are
-even, those of a sample are not: `UNEVEN` makes up for that where single gaps count, at the
-median.
+Block outputs are assumed to be normal with a standard deviation of `deviation`, about the middle of
+bounds with a distance of `width`. The computations of an aggregator on a sample are done here with
+expected order statistics, x_i = deviation * Q((i - 3/8) / (k + 1/4)). So a smooth sensitivity takes
+a few hundred evaluations and no sample. The gaps of expected order statistics are even, those of a
+sample are not: `UNEVEN` makes up for that where single gaps count, at the median.
 
 An error has the size of a standard deviation. For heavy-tailed noise, which may have none, it is
 the median absolute error divided by that of a standard normal variable.
@@ -119,8 +118,8 @@ def _at_rank(rank: float, k: int, deviation: float, width: float) -> float:
 def _windows(k: int, trim: float, deviation: float, width: float) -> Windows:
     """Return A(t), L times the local sensitivity at distance t by `trimmed`, and its jumps.
 
-    The quantile function of a normal distribution is convex above the middle and concave below, so
-    of all windows of a length the widest lies to one side as far as the bounds let it.
+    The quantile function of a normal distribution is convex above the middle and concave below it,
+    so among all windows of a length the widest is as far to one side as the bounds allow.
     """
 
     def at(t: float) -> float:

@@ -37,7 +37,7 @@ def deviation_of(loss: Loss) -> float:
 def half_width(grid: OutputGrid, noise: Additive | IntegerNoise, failure: float) -> float:
     """Return the half-width of the error bar of a mean of block outputs.
 
-    Outputs are rounded to cells, by half of one at most, and noise to its units.
+    Outputs are rounded to cells, with an error of at most half a cell, and noise to its units.
     """
     if isinstance(noise, IntegerNoise):
         half: float = noise.half_width(failure)
@@ -57,9 +57,9 @@ class Mean(OnGrid):
 
     Privacy: neighbors differ in one of the `blocks` outputs, replaced. The sum of their cells
     (`OutputGrid`) is an exact integer of sensitivity `span`, the range of the bounds in cells.
-    Noise calibrated to that costs `loss`, by the theorems in `noise.additive`, or for a large
-    epsilon as `noise.stairs` proves of staircase noise. Dividing by the public number of blocks is
-    post-processing. So the noise is that of sensitivity (hi - lo) / blocks.
+    Noise calibrated to that has the loss `loss`, by the theorems in `noise.additive`, or for a
+    large epsilon by the proof for staircase noise in `noise.stairs`. Dividing by the public number
+    of blocks is post-processing. So the noise has the sensitivity (hi - lo) / blocks.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ class Mean(OnGrid):
     lo, hi : float
         Public bounds, in the units of the outputs.
     loss : Pure, Approx or ZCDP
-        What the release may cost. Afterwards what it does cost: delta is left out where noise that
-        has no use for it is smaller than Gaussian noise.
+        The loss that the release may use. Afterwards what it does cost: delta is left out where
+        noise that has no use for it is smaller than Gaussian noise.
     """
 
     noise: Additive = field(init=False)
@@ -97,15 +97,14 @@ class Mean(OnGrid):
 class VectorMean:
     """The averages of all clipped coordinates of block outputs, with noise in one joint release.
 
-    Privacy: neighbors differ in one of the `blocks` output vectors, replaced. That may change the
-    sum of cells of every coordinate at once, each by at most its own `span`. Noise of scale
+    Privacy: neighbors differ in one of the `blocks` output vectors, replaced. A replaced output may
+    change the sum of cells of every coordinate at once, each by at most its `span`. Noise of scale
     ``unit * span``, `unit` for the number of coordinates that can change, costs `loss` by the
-    theorems in `noise.additive`. A coordinate whose bounds are equal cannot change and takes no
-    share.
+    theorems in `noise.additive`. A coordinate with equal bounds cannot change and gets no share.
 
-    Each coordinate's share, of d that can change: epsilon / d (Laplace) or rho / d, as one release
-    a coordinate would have, too. With delta it is better than that: Gaussian noise for an L2
-    sensitivity of sqrt(d) ranges, where that is smaller than Laplace noise for epsilon / d.
+    The share of each of d coordinates that can change: epsilon / d (Laplace) or rho / d, as for
+    separate releases. With delta it is better than that: Gaussian noise for an L2 sensitivity of
+    sqrt(d) ranges, where that is smaller than Laplace noise for epsilon / d.
 
     Parameters
     ----------
@@ -114,8 +113,8 @@ class VectorMean:
     bounds : tuple of pairs of float
         Public bounds of each coordinate.
     loss : Pure, Approx or ZCDP
-        What the release may cost. Afterwards what it does cost: delta is left out where Laplace
-        noise is smaller.
+        The loss that the release may use. Afterwards what it does cost: delta is left out where
+        Laplace noise is smaller.
     """
 
     blocks: int

@@ -59,7 +59,8 @@ class SmoothMedian(_Median):
     lo, hi : float
         Public bounds.
     loss : Pure, Approx or ZCDP
-        What the release may cost; afterwards what it does cost, without a delta left unspent.
+        The loss that the release may use; afterwards the loss that it does use, without an unused
+        delta.
     """
 
     def mechanism(self, lo: float, hi: float) -> SmoothQuantile:
@@ -83,7 +84,7 @@ class ExponentialMedian(_Median):
     lo, hi : float
         Public bounds.
     loss : Pure, Approx or ZCDP
-        What the release may cost; afterwards without delta, for which there is no use.
+        The loss that the release may use; afterwards without delta, which it does not need.
     """
 
     def mechanism(self, lo: float, hi: float) -> ExponentialQuantile:

@@ -3,9 +3,9 @@
 A float64 sum depends on the order of its terms and may change by more than one term does. Here
 every block output is clipped to the public bounds and rounded to the nearest cell of a public grid,
 each by itself, so neighbors stay neighbors. Cells are numbered from 0 at the lower bound to `span`,
-and the grid is so coarse that ``blocks * span < 2**53``: sums of cells are exact in int64 and in
-float64 alike. Noise is added to such a sum in units of a cell (`noisy`), on whole cells. What
-becomes of the result after that, dividing it and mapping it back, is post-processing.
+and the grid is so coarse that ``blocks * span < 2**53``: sums of cells are exact both in int64 and
+in float64. Noise is added to such a sum in units of a cell (`noisy`), on whole cells. Dividing the
+result and mapping it back to the units of the answer is post-processing.
 """
 
 from __future__ import annotations
@@ -130,7 +130,8 @@ class Aggregator(ABC):
     lo, hi : float
         Public bounds, in the units of the outputs.
     loss : Pure, Approx or ZCDP
-        What the release may cost; afterwards what it does cost, without a delta left unspent.
+        The loss that the release may use; afterwards the loss that it does use, without an unused
+        delta.
     """
 
     blocks: int
@@ -211,8 +212,8 @@ def smooth_span(at: Callable[[int], int], steps: int, most: int, beta: float) ->
     """Return the largest of 1 and ``at(t) e^(-beta t)``, t = 0 .. steps - 1, rounded up.
 
     Every ``at(t)`` is an integer of at most `most`. The result is at least the exact number and
-    exceeds it by a factor below 1 + 2**-41, as `noise.smooth` asks. The floor of 1 unit is public,
-    so it keeps smoothness. `at` is not called for steps that cannot win.
+    exceeds it by a factor below 1 + 2**-41, as `noise.smooth` requires. The floor of 1 unit is
+    public, so it keeps smoothness. `at` is not called for steps that cannot win.
     """
     return inflated(largest(at, beta=beta, most=most, stop=steps - 1, least=1.0))
 
@@ -232,7 +233,8 @@ class SmoothAggregator(OnGrid):
     lo, hi : float
         Public bounds, in the units of the outputs.
     loss : Pure, Approx or ZCDP
-        What the release may cost; afterwards what it does cost, without a delta left unspent.
+        The loss that the release may use; afterwards the loss that it does use, without an unused
+        delta.
     """
 
     calibration: Calibration = field(init=False)
@@ -247,7 +249,7 @@ class SmoothAggregator(OnGrid):
     def statistic(self, x: NDArray[np.int64]) -> tuple[int, int]:
         """NOT PRIVATE. Return an integer and a public divisor, whose ratio is the statistic.
 
-        `x` is what `sorted_cells` returns.
+        `x` is the result of `sorted_cells`.
         """
 
     @abstractmethod

@@ -44,8 +44,8 @@ from .output_grid import SmoothAggregator, smooth_span
 def trimmed_span(x: NDArray[np.int64], trim: int, beta: float) -> float:
     """NOT PRIVATE. Return L times the smooth sensitivity of the trimmed mean, in cells.
 
-    One vector operation over at most ``trim + 2`` pairs for each of the distances that can win,
-    about ``ln(span / result) / beta`` of them.
+    One vector operation over at most ``trim + 2`` pairs for each distance that can give the
+    maximum, about ``ln(span / result) / beta`` of them.
     """
     k = len(x) - 2
     kept = k - 2 * trim

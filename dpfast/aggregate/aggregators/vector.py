@@ -29,20 +29,21 @@ class Coordinates:
     """A vector aggregator that releases each coordinate alone, with an equal share of the loss.
 
     Privacy: neighbors differ in one of the `blocks` output vectors, replaced, which may change
-    every coordinate. By sequential composition the losses of the coordinates add up, and the share
-    of each (`share`) is such that they add up to the loss. A coordinate whose bounds are equal is
-    known beforehand and takes no share.
+    every coordinate. By sequential composition the losses of the coordinates add up, and the shares
+    (`share`) add up to the loss. A coordinate with equal bounds is known beforehand and gets no
+    share.
 
     Parameters
     ----------
     name : str
-        A name that `make` knows.
+        A name for `make`.
     blocks : int
         Number of block outputs, public, at least 1.
     bounds : tuple of pairs of float
         Public bounds of each coordinate.
     loss : Pure, Approx or ZCDP
-        What the release may cost; afterwards what it does cost, without a delta left unspent.
+        The loss that the release may use; afterwards the loss that it does use, without an unused
+        delta.
     """
 
     name: str
@@ -77,13 +78,13 @@ def _varying(bounds: Sequence[tuple[float, float]]) -> int:
 def share(name: str, bounds: Sequence[tuple[float, float]], loss: Loss) -> Loss:
     """Return each coordinate's share of the loss, if coordinates are released one by one.
 
-    Of d such coordinates it is epsilon / d, rho / d, or for (epsilon, delta) the better of
+    For d such coordinates it is epsilon / d, rho / d, or for (epsilon, delta) the better of
     (epsilon / d, delta / d) and rho / d, where rho = (sqrt(ln(1/delta) + epsilon)
     - sqrt(ln(1/delta)))**2. For that rho, rho + 2 sqrt(rho ln(1/delta)) = epsilon, so d releases of
     rho / d are rho-zCDP together, hence (epsilon, delta)-DP (Bun and Steinke, TCC 2016, lemma 2.3
-    and proposition 1.3). Better is, among public numbers, the one that stands for a larger epsilon
-    of one release: rho / d for sqrt(2 rho / d), and for sqrt(8 rho / d) with the exponential
-    mechanism, whose range is bounded.
+    and proposition 1.3). The better share is the one with the larger epsilon of one release, from
+    public numbers: rho / d corresponds to sqrt(2 rho / d), and to sqrt(8 rho / d) for the
+    exponential mechanism, whose range is bounded.
     """
     d = _varying(bounds)
     if isinstance(loss, ZCDP):
@@ -119,8 +120,8 @@ def make_vector(
 ) -> VectorAggregator:
     """Return the aggregator with this name for vectors of ``len(bounds)`` coordinates.
 
-    The mean, and the center of attention among given centers, are one joint release; everything
-    else is one release for each coordinate (`Coordinates`).
+    The mean, and the center of attention among given candidates, are one joint release; every other
+    aggregator makes one release for each coordinate (`Coordinates`).
     """
     pairs = tuple(bounds)
     check_coordinates(len(pairs))

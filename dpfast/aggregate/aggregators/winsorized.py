@@ -4,15 +4,15 @@ Two private quartiles a, b of the block outputs give a window: their midpoint, p
 `widening` times their distance. The average of the outputs clipped to the window is released with
 noise of the window's width over the number of blocks.
 
-As it is mostly written, with epsilon / 4 a quartile and Laplace noise of scale
-``width / (2 epsilon blocks)``, it spends 3 epsilon. An output that is *replaced* changes the rank
-utility of a point by 1, and the normalizer against it, so probabilities ``exp(-(epsilon/4) u)``
-cost epsilon / 2 a quartile; and the average changes by width / blocks, which costs 2 epsilon.
+In its usual description, with epsilon / 4 a quartile and Laplace noise of scale ``width / (2
+epsilon blocks)``, it spends 3 epsilon. An output that is *replaced* changes the rank utility of a
+point by 1, and the normalizer against it, so probabilities ``exp(-(epsilon/4) u)`` cost epsilon / 2
+a quartile; and the average changes by width / blocks, which costs 2 epsilon.
 `tests/aggregate/test_aggregators.py` finds neighbors and an outcome for which that is so. Here the
 quartiles use half the exponent, and the noise is twice or four times as much, by the split.
 
-The loss is that of quartiles and average together, of which only the average is shown. What a
-change of an output does to the window hardly shows in it, so audits of answers see about half.
+The loss is that of quartiles and average together, of which only the average is shown. The effect
+of one output on the window is hardly visible, so audits of answers find about half of the loss.
 """
 
 from __future__ import annotations
@@ -43,20 +43,21 @@ class WidenedWinsorizedMean(OnGrid):
     """The average of block outputs clipped to a private window, plus noise for the window.
 
     Privacy: neighbors differ in one of the `blocks` outputs, replaced. Each quartile is a draw of
-    the exponential mechanism that spends `SHARE` of the loss
-    (`statistics.quantiles.exponential`). Given the quartiles the window is a constant, and the
-    clipped sum is an exact integer whose sensitivity is the window's width: noise as in `Mean` for
-    what is left of the loss. By adaptive composition the loss is 2 quartiles and the rest:
-    epsilon = 2 epsilon_q + epsilon_r, or rho = 2 rho_q + rho_r, and all of delta for the rest.
+    the exponential mechanism that spends `SHARE` of the loss (`statistics.quantiles.exponential`).
+    Given the quartiles the window is a constant, and the clipped sum is an exact integer whose
+    sensitivity is the window's width: noise as in `Mean` for the rest of the loss. By adaptive
+    composition the loss is that of two quartiles and of the rest: epsilon = 2 epsilon_q +
+    epsilon_r, or rho = 2 rho_q + rho_r, and all of delta for the rest.
 
     Parameters
     ----------
     blocks : int
         Number of block outputs, public, at least 1.
     lo, hi : float
-        Public bounds. They may be wide: they enter through their logarithm.
+        Public bounds. The bounds may be wide: only their logarithm matters.
     loss : Pure, Approx or ZCDP
-        What the release may cost; afterwards what it does cost, without a delta left unspent.
+        The loss that the release may use; afterwards the loss that it does use, without an unused
+        delta.
     """
 
     quartiles: tuple[ExponentialQuantile, ExponentialQuantile] = field(init=False)

@@ -1,8 +1,8 @@
 """A stable counting sort of the rows of an array, or of a source of known length, by block.
 
-The first pass counts, the second places, each part of the array by a thread of its own. Within a
-block, rows stand in the order of their numbers. Where there are many blocks, rows are first sorted
-into groups of adjacent blocks (`csrc/aggregate/scatter.h`).
+The first pass counts, the second one places the rows, each part of the array in a separate thread.
+Within a block, rows are in the order of their numbers. If there are many blocks, rows are first
+sorted into groups of adjacent blocks (`csrc/aggregate/scatter.h`).
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ def low_type(shift: int) -> np.dtype[Any]:
 
 
 def is_little(more: int, width: int) -> bool:
-    """Return whether `more` extra bytes a row are little beside the `width` bytes of a row."""
+    """Return whether `more` extra bytes a row are few compared with the `width` bytes of a row."""
     return 10 * more <= 3 * width
 
 
 def step_of(blocks: int, rows: int, width: int) -> int:
-    """Return the shift of a sort in memory: `shift_of` if two steps are faster than one, else 0."""
+    """Return the shift of a sort in memory: `shift_of` if two steps are faster, else 0."""
     shift = shift_of(blocks)
     small = rows * width <= SMALL
     return 0 if small or width >= WIDE or not is_little(low_type(shift).itemsize, width) else shift
@@ -154,7 +154,7 @@ def scatter(
     Parameters
     ----------
     rows : array, shape (n, ...)
-        Of any dtype without objects.
+        Rows of any dtype without objects.
     labels : RandomLabels, ContiguousLabels or array of unsigned integers of shape (n,)
         Row i of the array is row i of the data.
     blocks : int
@@ -297,8 +297,8 @@ def placed(
     """Return all `n` rows of a source sorted by block, and where blocks begin, in one pass.
 
     Random labels and fixed ranges are functions of row numbers. So if all rows count and their
-    number is known, the index of each is known before it is read. Chunks may come in any order and
-    from several threads.
+    number is known, the index of each row is known before it is read. Chunks may come in any order
+    and from several threads.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Blocks of rows that an engine holds: its workers exchange rows so that each has whole blocks.
 
-Each partition cuts its rows into pieces, one for each block, and the engine's own shuffle moves the
-pieces. A task then has all pieces of its blocks and answers for them. The key of the labels is sent
-to the workers, since labels must be the same wherever and however often a task runs.
+Each partition cuts its rows into pieces, one for each block, and the engine's shuffle moves the
+pieces. A task then has all pieces of its blocks and computes their answers. The key of the labels
+is sent to the workers, since labels must be the same wherever and however often a task runs.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def cut(blocks: int, key: bytes, by_id: bool, chunk: RowChunk) -> list[Moved]:
 class Answered(NamedTuple):
     """The outputs of the blocks of one task, with a count of rows that detects lost rows.
 
-    `rows` is the number of rows in these blocks, less the rows of all cuts whose totals came to
+    `rows` is the number of rows in these blocks, minus the rows of all cuts whose totals arrived at
     this task. Added up over all tasks it is 0 if no row was lost.
     """
 
@@ -97,7 +97,7 @@ def answered(
 def outputs(
     source: TableRows, blocks: int, key: bytes, by_id: bool, bind: Any, drop: bool, width: int
 ) -> Floats:
-    """Return the output of each block, NaN for a block without one.
+    """Return the output of each block, NaN for a block without an answer.
 
     Raises
     ------

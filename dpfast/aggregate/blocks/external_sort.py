@@ -1,11 +1,11 @@
 """An external sort of rows by block: sorted runs that are merged window by window.
 
-One pass over the data is enough, in whatever order chunks come. Chunks that follow one another are
+One pass over the data is enough, for any order of the chunks. Chunks that follow one another are
 gathered into a stretch. A stretch of some size is sorted by block and kept as a run, in memory as
-long as there is room and then in a file. A window of consecutive blocks consists of one piece of
-each run. The pieces, in the order of their row numbers, hold the rows of each block in their order.
+long as there is room and then in a file. A window of consecutive blocks consists of one part of
+each run. The parts, in the order of their row numbers, hold the rows of each block in their order.
 
-No library serves: Arrow sorts in memory, and DuckDB compares keys and spills to files with names,
+No library serves: Arrow sorts in memory, and DuckDB compares keys and uses named temporary files,
 while here a key is one of few blocks, so rows are counted and placed.
 """
 
@@ -34,10 +34,10 @@ from .partition import TILE, Partition, tiles
 class Sizes(NamedTuple):
     """The sizes of buffers and windows of an external sort, in bytes.
 
-    Runs have `run` bytes. Windows have `window`, or up to `wide` if they would hold few blocks.
-    All runs that stay in memory have `kept` together, and are kept only while `spare` bytes more
-    are available. `open` stretches, of a run each, are gathered at the same time, and blocks are
-    sorted in up to ``2**groups`` groups.
+    Runs have `run` bytes. Windows have `window`, or up to `wide` if they would hold few blocks. All
+    runs in memory use at most `kept` bytes together, and only while `spare` more bytes are
+    available. `open` stretches, of a run each, are gathered at the same time, and blocks are sorted
+    in up to ``2**groups`` groups.
     """
 
     run: int
@@ -247,7 +247,7 @@ class ExternalSort:
     ) -> Iterator[tuple[int, tuple[NDArray[Any], NDArray[np.int64]]]]:
         """Yield the first block of each window, with its rows and offsets.
 
-        ``buffer(rows)`` returns an `Empty` for arrays of at most so many rows, each of which
+        ``buffer(rows)`` returns an `Empty` for arrays of at most `rows` rows, each of which
         overwrites the one before.
         """
         cuts = np.zeros(len(self._groups) + 1, np.int64)

@@ -33,7 +33,7 @@ class Window(NamedTuple):
 
     Block ``first + j`` is ``rows[offsets[j]:offsets[j + 1]]``. If `ours` is true, the rows are a
     copy of this library and may be written to; else they are the caller's data. `file` is where
-    other processes find them, if that was asked for; it begins with them.
+    other processes find the rows, if that was requested; it begins with them.
     """
 
     first: int
@@ -54,7 +54,7 @@ def laid_out(
 ) -> Iterator[Iterator[Window]]:
     """Yield the rows of `source` sorted by block, in windows, until the context ends.
 
-    Rows of a block stand in the order of their numbers, whatever the chunks and the workers.
+    Rows of a block are in the order of their numbers, for any chunks and workers.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ def laid_out(
     workers : int, optional
         Threads; ``DPFAST_NUM_THREADS`` if left out.
     spill : str, optional
-        A directory for rows beyond memory. If it is given, all rows go there; else those that do
-        not fit, and to the directory for temporary files.
+        A directory for rows beyond memory. If it is given, all rows go to this file; otherwise only
+        rows that do not fit in memory are written, to the directory for temporary files.
     shared : bool
         Other processes are to map the rows: every window has its `file`.
 
@@ -200,7 +200,7 @@ def _in_place(
 def _named(source: RowSource, partition: Partition, array: NDArray[Any], room: int) -> Any:
     """Return labels to sort an array in one copy; None if that takes too much memory.
 
-    Labels of ids are kept in as few bytes as they need, unless that is much beside the rows.
+    Labels of ids use as few bytes as possible, unless that is much compared with the rows.
     """
     labels = partition.labels
     if array.nbytes + array.nbytes // 3 > room:

@@ -28,7 +28,7 @@ class RandomLabels:
     blocks : int
         At most 2**31.
     key : Key
-        Secret: it determines the blocks. `secret` makes one.
+        Secret: it determines the blocks. `secret` creates one.
 
     Notes
     -----
@@ -49,8 +49,8 @@ class RandomLabels:
 class ContiguousLabels:
     """Labels of contiguous blocks: block j is rows ``j * n // blocks`` and on, of n rows.
 
-    The blocks depend on the number of rows alone, so one row that is added or removed moves all
-    others: they are safe where rows are replaced, never where they are added or removed.
+    The blocks depend on the number of rows alone, so an added or removed row moves all later rows:
+    they are safe under replace, never under add-remove.
     """
 
     def __init__(self, blocks: int, n: int) -> None:
@@ -87,17 +87,17 @@ class ContiguousLabels:
 class KeyedLabels:
     """Labels by id: SipHash-2-4 of the id under a secret key, scaled to 0 .. blocks - 1.
 
-    Equal ids have equal labels, in any chunk and in any form: an integer of any NumPy or Arrow
-    type, text as NumPy's ``U``, Python strings or Arrow strings, bytes as NumPy's ``S``, Python
-    bytes or Arrow binary (see `tables.key_words`). A null (None, a masked row, NaN among Python
-    objects) is an id of its own.
+    Equal ids have equal labels, in any chunk and in any representation: an integer of any NumPy or
+    Arrow type, text as NumPy's ``U``, Python strings or Arrow strings, bytes as NumPy's ``S``,
+    Python bytes or Arrow binary (see `tables.key_words`). A null (None, a masked row, NaN among
+    Python objects) is a separate id.
 
     Parameters
     ----------
     blocks : int
         At most 2**31.
     key : Key
-        Secret: it determines the blocks. `secret` makes one.
+        Secret: it determines the blocks. `secret` creates one.
 
     Notes
     -----
@@ -135,7 +135,7 @@ Labels = ContiguousLabels | KeyedLabels | RandomLabels
 class Partition:
     """Labels that assign rows to blocks; with `drop`, rows with a NaN are in no block.
 
-    A label never depends on what a row holds, so a row that is dropped moves no other.
+    A label never depends on the values of a row, so dropping a row moves no other row.
     """
 
     labels: Labels

@@ -30,8 +30,8 @@ class Totals(_native.Sums):
 
     Notes
     -----
-    About 3 ns a row under labels, and the speed of `np.sum` in runs. 16 bytes a block for each
-    stretch of 32 binary orders of magnitude that occurs, mostly one or two of 64.
+    About 3 ns a row for labelled rows, and the speed of `np.sum` for runs. 16 bytes a block for
+    each range of 32 binary orders of magnitude that occurs, usually one or two of 64.
     """
 
     blocks: int
@@ -77,7 +77,7 @@ class Extremes:
         self._seen = np.zeros(blocks, np.uint8)
 
     def add(self, labels: Labels, values: Floats) -> None:
-        """Add values to the blocks that their labels say."""
+        """Add values to the blocks of their labels."""
         _native.extremes(labels, values, self._least, self._most, self._seen)
 
     def add_runs(self, first: int, cuts: NDArray[np.int64], values: Floats) -> None:
@@ -126,7 +126,7 @@ class Tally(Generic[Part]):
         self._terms = terms
 
     def add(self, labels: Labels, rows: NDArray[Any]) -> None:
-        """Add rows, of shape (n,) or (n, columns), to the blocks that their labels say."""
+        """Add rows, of shape (n,) or (n, columns), to the blocks of their labels."""
         for at in range(0, len(rows), CHUNK):
             some = labels[at : at + CHUNK]
             # `take` is ten times as fast as an index in brackets.
@@ -179,7 +179,7 @@ class Moments(Tally[Totals]):
     columns : int
         Values of a row.
     products : bool or sequence of pairs
-        Whether products are wanted: of all pairs i <= j, or of some.
+        Whether to sum products: of all pairs i <= j, or of some.
     shift : float64 array, optional
         Subtracted from the rows: shape (columns,), or (blocks, columns) for a second pass
         about the means of the blocks. 0 if left out.
@@ -254,7 +254,7 @@ class Moments(Tally[Totals]):
     def products(self) -> Floats:
         """Return means of the products, shape (blocks, columns, columns).
 
-        NaN for an empty block, and where no product was asked for.
+        NaN for an empty block, and for products that were not requested.
         """
         means = np.full((self.blocks, self.columns, self.columns), np.nan)
         for (i, j), total in zip(self._pairs, self._second, strict=True):

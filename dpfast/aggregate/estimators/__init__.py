@@ -7,12 +7,12 @@ of m columns (a matrix, a structured array, a table) it returns m numbers, a vec
 
 Estimators that are functions of sums and extremes (`Mean`, `Variance`, `StandardDeviation`,
 `Minimum`, `Maximum`, `Correlation`, `LeastSquares`) read the data in passes and move no row: they
-need memory for the blocks only, however many rows there are. Sums are exact, so their answers do
-not depend on the order of rows, on chunks or on threads, to the last bit.
+need memory for the blocks only, for any number of rows. Sums are exact, so their answers do not
+depend on the order of rows, on chunks or on threads, to the last bit.
 
-Those that need all rows of a block at once (`Median`, `Quantile`, `TrimmedMean`, `Mode`,
-`LogisticRegression`) sort the rows by block first. Their answers do not depend on chunks
-or threads either.
+Estimators that need all rows of a block at once (`Median`, `Quantile`, `TrimmedMean`, `Mode`,
+`LogisticRegression`) sort the rows by block first. Their answers do not depend on chunks or threads
+either.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ _NAMES: dict[str, Callable[[], Estimator]] = {
 
 
 def resolve(estimator: Any, executor: str = "auto", time_limit: Any = None) -> Estimator:
-    """Return the estimator that a name, an estimator object, or a function stands for.
+    """Return the estimator for a name, an estimator object, or a function.
 
     Raises
     ------

@@ -46,8 +46,8 @@ class Bound(Protocol):
         """NOT PRIVATE. Return one row a block, shape (blocks, d), d = 1 for a scalar.
 
         Row b is a function of the rows of block b alone, in their order, to the last bit: not of
-        chunks, workers or other blocks. NaN in the whole row stands for "no answer" (an empty
-        block, a failure). No exception depends on what rows hold.
+        chunks, workers or other blocks. NaN in the whole row means "no answer" (an empty block, a
+        failure). No exception depends on the values of rows.
         """
 
 
@@ -57,8 +57,8 @@ class Estimator(Protocol):
     def bind(self, source: RowSource, width: int | None) -> Bound:
         """Return the estimator checked against the data, before anything is spent.
 
-        `width` is the number of coordinates that the bounds are for, None for a scalar. Looks at
-        the form of the source only (dtype, width), never at rows.
+        `width` is the number of coordinates that the bounds are for, None for a scalar. Reads only
+        the type of the source (dtype, width), never rows.
 
         Raises
         ------
@@ -118,8 +118,8 @@ def by_groups(
 ) -> None:
     """Call ``work(first, last, buffers)`` for ranges of blocks that cover all of them.
 
-    Block j is rows ``offsets[j]`` .. ``offsets[j + 1] - 1``. A range has one block or more. Each of
-    `job.workers` threads has buffers of its own, and which thread has which range is fixed.
+    Block j is rows ``offsets[j]`` .. ``offsets[j + 1] - 1``. A range has at least one block. Each
+    of `job.workers` threads has separate buffers, and the assignment of ranges to threads is fixed.
     """
     groups = list(spans_of(offsets, ROWS, BLOCKS))
     most = threads() if job.workers is None else job.workers

@@ -1,8 +1,8 @@
 """Columns of rows for estimators: checks against the bounds, and statistics without a sort.
 
-`source.reduce` may call from several threads. A tally is kept for each thread rather than for each
-chunk, because a tally is as long as there are blocks and a chunk may be short. Tallies are exact:
-the result depends neither on the chunks nor on which thread summarized them.
+`source.reduce` may call from several threads. There is one tally for each thread and not for each
+chunk, because a tally has one entry for each block and a chunk may be short. Tallies are exact: the
+result depends neither on the chunks nor on which thread summarized them.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class ByColumn(ABC):
         Returns
         -------
         Bound
-            What answers for blocks of these rows.
+            The object that computes answers for blocks of these rows.
 
         Examples
         --------

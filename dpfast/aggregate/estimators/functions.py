@@ -26,11 +26,12 @@ class PythonFunction:
     Parameters
     ----------
     function : callable
-        It gets the rows of one block, in the order of their numbers, as an array of its own: shape
-        (r,) or (r, width), or a structured array with a field for each column. See
-        `aggregate.workers.calls.answer` for what it may return. It must be a function of its block
-        alone. If it keeps something from one call for the next, or draws from a generator that
-        calls share, then one row can change more than one output, and the release is not private.
+        It gets a copy of the rows of one block, in the order of their numbers, as an array of shape
+        (r,) or (r, width), or a structured array with a field for each column.
+        `aggregate.workers.calls.answer` lists the results that it may return. It must be a function
+        of its block alone. If it keeps something from one call to the next, or draws from a
+        generator that calls share, then one row can change several outputs, and the release is not
+        private.
     executor : {"auto", "threads", "processes"}
         "threads": in this process, without overhead, but a crash of the function ends the program.
         "processes": in fresh interpreters, where it may crash or hang. "auto" is "threads", and
@@ -38,8 +39,8 @@ class PythonFunction:
     time_limit : float, optional
         Seconds of wall time for one block, from the beginning of its call in a worker process; a
         block that takes longer has no answer. The time of a call depends on the load of the
-        machine, so a limit should be far above the time that a block needs, else other blocks can
-        make one late. Not with "threads": a thread of Python cannot be stopped.
+        machine, so a limit should be far above the time that a block needs, otherwise other blocks
+        can make a block late. Not with "threads": a thread of Python cannot be stopped.
 
     Notes
     -----

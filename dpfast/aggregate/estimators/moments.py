@@ -158,7 +158,7 @@ class Minimum(_Extreme):
     Notes
     -----
     The release is a typical minimum of ``n / blocks`` rows, not the minimum of the data. It is
-    above the latter, the more so the more blocks there are, and no aggregator can repair that: the
+    larger than the latter, more so with more blocks, and no aggregator can correct that: the
     minimum of all rows depends on one row, which privacy hides. To learn where the data begin,
     release a low quantile (`dpfast.quantile`).
 

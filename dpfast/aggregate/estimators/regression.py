@@ -146,9 +146,9 @@ def solve(gram: Floats, right: Floats) -> Floats:
     """Solve ``gram[b] @ z = right[b]`` for each b; NaN where `gram[b]` is singular.
 
     Gaussian elimination of symmetric matrices, all at once and number by number. So an answer is a
-    function of its own matrix to the last bit, which libraries of linear algebra, with threads and
-    blocks of their own, do not promise. Pivot j is what the features before j leave of feature j's
-    square.
+    function of its matrix to the last bit, which threaded and blocked linear algebra libraries do
+    not guarantee. Pivot j is the part of feature j's square that the features before j do not
+    explain.
     """
     p = gram.shape[1]
     a, z = gram.copy(), right.copy()

@@ -1,4 +1,4 @@
-"""One call of a user's function, and what counts as an answer.
+"""One call of a user's function, and the definition of an answer.
 
 A worker process loads this file by itself, without the rest of the package.
 """
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 def attempt(function: Callable[[Any], Any], block: NDArray[Any], row: NDArray[np.float64]) -> None:
     """Write the function's answer for a block of rows to `row`; NaN if there is no valid answer.
 
-    The function gets a copy of its own, to write to, sort and keep. If it raises, or if there is no
+    The function gets a copy that it may modify, sort and keep. If it raises, or if there is no
     memory for the copy, there is no answer, so that no error depends on the data; only
     `KeyboardInterrupt` is passed on.
     """
@@ -36,15 +36,15 @@ def attempt(function: Callable[[Any], Any], block: NDArray[Any], row: NDArray[np
 def answer(value: Any, d: int) -> Any:
     """Return a function's result as float64: a number for `d` = 1, or an array of shape (d,).
 
-    Real numbers of Python (`Decimal` and `Fraction` too) and NumPy are taken, and whatever
-    `np.asarray` makes an array of them, if it holds `d` numbers along one axis at most: axes of
+    Real numbers of Python (`Decimal` and `Fraction` too) and NumPy are accepted, and anything that
+    `np.asarray` converts to an array, if it holds `d` numbers along at most one axis: axes of
     length 1 do not count, so a matrix of one row is a vector. Masked is NaN. No answer is guessed:
     text, complex numbers, dates and None are none.
 
     Raises
     ------
     Exception
-        Of any kind, if it is no answer.
+        Any exception, if it is not an answer.
     """
     if isinstance(value, np.ma.MaskedArray):  # np.asarray would show what lies under the mask
         value = np.ma.filled(value.astype(np.float64), np.nan)

@@ -1,9 +1,9 @@
 """A pool of worker processes that survives crashes and hanging calls of a user's function.
 
-Blocks are handed out in ranges. Shared memory tells which block a worker has reached, so that a
-block costs no message. A worker that dies, or that is killed because its call exceeds the time
-limit, leaves that one block without an answer; a new worker goes on with the next. No library
-serves: a worker of `loky` that dies breaks the whole pool, and none has a limit of time for a call.
+Blocks are given to workers in ranges. Shared memory shows which block a worker has reached, so a
+block needs no message. If a worker dies, or is killed because its call exceeds the time limit, only
+that block has no answer; a new worker continues with the next block. No library serves: a worker of
+`loky` that dies breaks the whole pool, and none has a limit of time for a call.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class Board:
     Attributes
     ----------
     slots : int64 array, shape (workers, 2)
-        The state of worker i: 2 b + 1 while it works on block b, 2 b if that comes next; and when
-        the current call began, by `time.monotonic_ns`. The parent writes it while the worker is
-        idle.
+        The state of worker i: 2 b + 1 while it works on block b, 2 b if block b is next; and the
+        time at which the current call began, by `time.monotonic_ns`. The parent writes it while the
+        worker is idle.
     offsets : int64 array, shape (blocks + 1,)
-        Where the blocks begin.
+        The offsets of the blocks.
     out : float64 array, shape (blocks, d)
-        The answers, NaN at first. A row is written by the worker whose range it is in.
+        The answers, NaN at first. A row is written by the worker that has its range.
     """
 
     def __init__(self, workers: int, offsets: NDArray[np.int64], d: int) -> None:
@@ -77,7 +77,7 @@ class BlockQueue:
     Parameters
     ----------
     board : Board
-        There a worker writes which block it has reached.
+        The word in which a worker writes the block that it has reached.
     limit : int or None
         Nanoseconds that a block may take.
     tick : callable, optional
@@ -151,9 +151,9 @@ class BlockQueue:
     def lost(self, slot: int, looked: int | None = None) -> bool:
         """Record that a worker is dead, and return whether it had begun a block of its range.
 
-        Its current block has no answer, and the rest of its range waits again. `looked` is when it
-        was found late, None if it died by itself. Between that check and its death a worker may
-        have gone on to the next block, which is not late, and waits again too.
+        Its current block has no answer, and the rest of its range waits again. `looked` is the time
+        at which it was found late, None if it died by itself. Between that check and its death a
+        worker may have started the next block, which is not late, and is queued again too.
         """
         if slot not in self._held:
             return False
@@ -188,7 +188,7 @@ ATTEMPTS = 3
 class WorkerPool:
     """Worker processes that have loaded one function; a ``with`` statement ends them.
 
-    It can be used again after that: workers are started when they are needed.
+    It can be used again afterwards: workers are started when they are needed.
 
     Parameters
     ----------
@@ -256,13 +256,14 @@ class WorkerPool:
         Parameters
         ----------
         rows : array, shape (n, ...)
-            Block b is ``rows[offsets[b]:offsets[b + 1]]``. Only the form of the array is used.
+            Block b is ``rows[offsets[b]:offsets[b + 1]]``. Only the dtype and shape of the array
+            are used.
         file : File
-            The place of the rows.
+            The location of the rows.
         offsets : int64 array, shape (blocks + 1,)
         out : float64 array, shape (blocks, d)
-            NaN for a block without rows and for one without an answer: the function raised,
-            returned something that is no answer, took too long, or ended its worker.
+            NaN for a block without rows or without an answer: the function raised, returned
+            something that is not an answer, took too long, or ended its worker.
         workers : int
             The most processes.
         tick : callable, optional

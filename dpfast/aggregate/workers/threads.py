@@ -29,13 +29,13 @@ def call_blocks(
     Parameters
     ----------
     function : callable
-        It gets a copy of each block.
+        The function gets a copy of each block.
     rows : array, shape (n, ...)
         Block b is ``rows[offsets[b]:offsets[b + 1]]``.
     offsets : int64 array, shape (blocks + 1,)
     out : float64 array, shape (blocks, d)
-        Receives the answers: NaN for a block without one. The row of an empty block is left as it
-        is.
+        Receives the answers: NaN for a block without an answer. The row of an empty block is not
+        written.
     workers : int
         Threads; 1 is the calling thread.
     tick : callable, optional
@@ -89,8 +89,8 @@ def call_blocks(
 class _Silence:
     """A context without warnings.
 
-    Filters belong to the process, so overlapping calls share one state to restore. With one each,
-    the call that ends last would restore what it saw: the silence of another.
+    Filters belong to the process, so overlapping calls share one saved state. With separate states,
+    the call that ends last would restore the filters that it found: those of another call.
     """
 
     def __init__(self) -> None:

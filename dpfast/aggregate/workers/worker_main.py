@@ -1,13 +1,13 @@
 """The program of a worker process: it calls the function on ranges of blocks, until told to stop.
 
 It is run as a file, not as a module. Until it knows the module search path of the parent, it
-imports the standard library only, and never the rest of this package. It is given the function, the
-rows of the blocks and where these begin.
+imports the standard library only, and never the rest of this package. It gets the function, the
+rows of the blocks and the offsets of the blocks.
 
-Messages of the parent are pickles behind their length, with file descriptors beside them. The
-worker replies in single bytes: READY when it has loaded the function, DONE after each range, and
-FAILED with the reason behind it if the function cannot be loaded. Everything else is in memory that
-both share (`pool.Board`): the answers, the current block, and when its call began.
+Messages of the parent are a length and a pickle, with file descriptors attached. The worker replies
+in single bytes: READY when it has loaded the function, DONE after each range, and FAILED with the
+reason behind it if the function cannot be loaded. Everything else is in memory that both share
+(`pool.Board`): the answers, the current block, and when its call began.
 """
 
 from __future__ import annotations
@@ -99,9 +99,9 @@ def _run(
 ) -> None:
     """Call the function on blocks `first` to ``last - 1`` of a window.
 
-    One word of the slot says which block is in work (2 b + 1), or which comes next (2 b). A row is
-    written before that word advances, so the answer of a block that it has passed is complete. The
-    other word is the time at which the call began.
+    One word of the slot shows the current block (2 b + 1), or the next one (2 b). A row is written
+    before that word advances, so the answers of all blocks before it are complete. The other word
+    is the time at which the call began.
     """
     rows, offsets, out, slot = window
     clock = time.monotonic_ns
@@ -174,7 +174,7 @@ def _listen(control: socket.socket, orders: queue.SimpleQueue[Any]) -> None:
 
 
 def _receive(control: socket.socket) -> tuple[Any, list[int]]:
-    """Return one message and the descriptors that came with it."""
+    """Return one message and the descriptors attached to it."""
     head, fds = b"", array.array("i")
     while len(head) < HEAD:
         if sys.platform == "win32":
@@ -210,8 +210,9 @@ def _load_neighbor(name: str) -> ModuleType:
 def _watched(parent: int, control: socket.socket) -> bool:
     """Start a watchdog that ends this process group once this process or the parent is dead.
 
-    However either ends: the function may hold the interpreter, and what it has started may hold
-    rows. Return whether the parent still lives. On systems without `pidfd_open` nothing is started.
+    This holds however either process ends: the function may block the interpreter, and processes
+    that it started may hold rows. Return whether the parent still lives. On systems without
+    `pidfd_open` nothing is started.
     """
     if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
         return True
@@ -237,7 +238,7 @@ def _watched(parent: int, control: socket.socket) -> bool:
 def _no_core_dump() -> None:
     """Prevent core dumps, so that a crash of the function leaves no file with rows.
 
-    Systems that hand dumps to a program ignore a size limit of 0, so the process is also marked as
+    Systems that pass dumps to a program ignore a size limit of 0, so the process is also marked as
     not dumpable on Linux.
     """
     if sys.platform != "win32":

@@ -45,21 +45,21 @@ def no_resources() -> Iterator[None]:
 
 
 class Worker:
-    """A worker process that leads a process group of its own.
+    """A worker process that leads a separate process group.
 
-    So Ctrl-C at the terminal reaches the parent alone, which ends its workers itself. And killing a
-    worker also kills the processes that the function has started.
+    So Ctrl-C at the terminal reaches only the parent, which ends its workers. And killing a worker
+    also kills the processes that the function has started.
 
     Attributes
     ----------
     ready : bool
-        It has loaded the function.
+        Whether it has loaded the function.
     slot : int
-        Its place on a board.
+        Its index on a board.
     busy : bool
-        It has a range of blocks to work on.
+        Whether it has a range of blocks to work on.
     useful : bool
-        It has begun to call the function.
+        Whether it has begun to call the function.
     board : object
         The last board that it was sent.
     trouble : str

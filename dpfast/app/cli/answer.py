@@ -37,8 +37,8 @@ def answer(
 ) -> None:
     """Release a statistic of files, and show the answer beside the public parameters.
 
-    `usual` has the options as they are if nobody gives them. Whatever is wrong with the call is
-    found by preparing it, before a ledger is charged.
+    `usual` has the default values of the options. Whatever is wrong with the call is found by
+    preparing it, before a ledger is charged.
     """
     values = {name: value for name, value in options.items() if value not in (None, (), [])}
     as_json, as_csv = values.pop("as_json"), values.pop("as_csv")

@@ -60,8 +60,8 @@ def audit(
 ) -> None:
     """Test a privacy claim: call a function on made-up neighbors that it must not tell apart.
 
-    A claim that is refuted is wrong, but for one case in a million. A claim that is not refuted may
-    be wrong all the same.
+    A claim that is refuted is false, except in one case in a million. A claim that is not refuted
+    may be wrong all the same.
     """
     from ...audit import measure_pairs
     from ...audit import neighbors as pairs_of

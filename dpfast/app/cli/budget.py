@@ -90,11 +90,11 @@ def create(
 
 @app.command(epilog="Example: dpfast budget move /data/study.db")
 def move(file: File, as_json: Json = False) -> None:
-    """Say that the ledger is here from now on: you moved it, or restored it from a backup.
+    """Record that the ledger is here from now on: you moved it, or restored it from a backup.
 
-    You state that nobody spends from a copy of it, here or elsewhere, and that all that was spent
-    is in this one (with its -wal, if there is one). No program can check that: copies that are both
-    spent from together spend twice.
+    You state that nobody spends from a copy of it, here or elsewhere, and that this file (with its
+    -wal, if there is one) holds all spends. No program can check that: two copies in use would both
+    be spent.
     """
     from ... import Budget
 
@@ -103,7 +103,7 @@ def move(file: File, as_json: Json = False) -> None:
 
 @app.command(epilog="Example: dpfast budget show study.db")
 def show(file: File, as_json: Json = False, plot: Plot = None) -> None:
-    """Show the limit, what is spent and what is left."""
+    """Show the limit, the spent loss and the remaining loss."""
     _show(_opened(file, plot), as_json)
 
 
@@ -137,7 +137,7 @@ def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
 
 @app.command(epilog="Example: dpfast budget report study.db --html > report.html")
 def report(file: File, as_html: Html = False) -> None:
-    """Say in words what was released, for whom the promise holds, and what is left."""
+    """Describe in words what was released, for whom the promise holds, and what remains."""
     from .. import ledger_words
 
     print(ledger_words.report(_opened(file, None), as_html))
@@ -152,8 +152,8 @@ def label(
 ) -> None:
     """Write the record of a ledger for the public registry of deployments, as YAML.
 
-    All is of the ledger, but what is said here of the source of the data and of who may ask for
-    answers. What no ledger knows, such as who publishes, begins with OPEN.
+    Everything comes from the ledger, except the options about the source of the data and about who
+    may ask for answers. Facts that a ledger does not have, such as who publishes, begin with OPEN.
     """
     from ..ledger_words import record, sheet
 

@@ -39,7 +39,7 @@ OPTIONS = {
 def check(files: list[str], columns: str | None, as_json: bool, **text: Any) -> None:
     """Show the owner of the data which cells of a file of text would be errors. NOT PRIVATE.
 
-    It reads all rows, releases nothing, and shows cells as they are. A column is taken for text if
+    It reads all rows, releases nothing, and shows cells unchanged. A column is treated as text if
     it begins with ten words, and is not named.
     """
     from ...extend import Files

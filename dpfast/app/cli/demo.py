@@ -33,7 +33,7 @@ def load() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 def allocated() -> Budget:
-    """Return a budget of the sum of `EPSILONS`, which pays for one median at each."""
+    """Return a budget of the sum of `EPSILONS`, which pays for one median at each epsilon."""
     return Budget(epsilon=sum(Fraction(repr(epsilon)) for epsilon in EPSILONS))
 
 
@@ -54,7 +54,7 @@ def demo(
 
 
 def _timed(ages: np.ndarray[tuple[int], np.dtype[np.int64]], epsilon: float) -> float:
-    """Return the seconds that one more private median takes; its answer is discarded unseen."""
+    """Return the time of one more private median in seconds; its answer is discarded unseen."""
     start = time.perf_counter()
     median(ages, bounds=BOUNDS, epsilon=epsilon)
     return time.perf_counter() - start

@@ -61,9 +61,9 @@ def _line(results: Results) -> str:
 
 
 def explain(file: File, as_json: Json = False) -> None:
-    """Say what a job would cost, and what errors to expect, without reading a row.
+    """Show what a job would cost, and the expected errors, without reading a row.
 
-    Nothing is spent. What is shown is a function of the job file, the schema and the ledger.
+    Nothing is spent. The output depends on the job file, the schema and the ledger.
     """
     from .. import job
 

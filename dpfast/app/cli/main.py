@@ -251,7 +251,8 @@ CODES: dict[Any, int] = {
 def run(arguments: Sequence[str]) -> int:
     """Run the command line; every error is one line on standard error, and an exit code.
 
-    So is every warning, but for that of a call without a budget: a ledger is an option.
+    Every warning is one line too, except the warning about a call without a budget: a ledger is an
+    option.
     """
     # The base of the parser's own errors; typer carries its copy of click or imports it.
     usage: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")

@@ -23,7 +23,7 @@ from ..texts import data_text, number_text
 
 
 def number(text: str) -> Any:
-    """Read a number exactly as it is written: 0.1 is one tenth. The library checks its range."""
+    """Read a number exactly: 0.1 is one tenth. The library checks its range."""
     power = re.search(r"e[+-]?0*(\d{4,})\s*$", text, re.IGNORECASE)
     try:
         if power:  # as a float infinite or zero; as a fraction it might fill the memory

@@ -45,7 +45,7 @@ def run(
         The job, a TOML file; ``docs/guide/command-line.md`` describes it. Paths in it are relative
         to the directory of this file.
     report : str or path-like, optional
-        A file for the answers as one HTML page, with bars and error bars; it ends in .html. The
+        A file for the answers as one HTML page, with charts and error bars; it ends in .html. The
         page has no script and loads nothing. ``[output]`` of the job may name such a file, too.
     progress : bool or callable, optional
         True for a bar on the standard error stream (needs Rich), or ``progress(done, total)`` about

@@ -43,7 +43,7 @@ class Sql:
         Raises
         ------
         SourceError
-            If there is no such database or table; its own words are for the owner's log.
+            If there is no such database or table; the database's message goes to the owner's log.
         MissingExtraError
             Without Ibis, or its extra for this database.
         """

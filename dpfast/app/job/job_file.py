@@ -15,8 +15,7 @@
                 arguments
 
 In texts of the first three, ``${NAME}`` is a variable of the environment, and ``$${`` is ``${``.
-Every error of the file itself is found here. What an argument of a release may be is known to its
-function alone.
+Every error of the file itself is found here. The function of a release defines its arguments.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ class Job:
 
     @property
     def title(self) -> str:
-        """The name of the job, or else the name of its file, with what is not printable escaped."""
+        """The name of the job, or else the name of its file, in printable characters."""
         return self.name or printable(self.path.name)
 
 
@@ -95,7 +94,7 @@ def read(path: Any) -> Job:
     SourceError
         If there is no such file.
     ArgumentError, ArgumentTypeError
-        If it is not TOML, or says what no job can say.
+        If it is not TOML, or has an entry that no job can have.
     LedgerError
         If its ledger is there and cannot be used.
     """

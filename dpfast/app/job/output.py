@@ -1,6 +1,6 @@
 """The output of jobs: an explanation (JSON), a report of answers (JSON), rows, and files of them.
 
-An explanation tells no more than the schema and the ledger do.
+An explanation shows no more than the schema and the ledger do.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Results(Mapping[str, Answer]):
     def __getitem__(self, name: str) -> Answer:
         """Return the answer of a release: a number, or a list of them; None for no answer.
 
-        Of groups it is a dict of lists: the columns of `dpfast.group_by`, with times as text.
+        For groups it is a dict of lists: the columns of `dpfast.group_by`, with times as text.
 
         Parameters
         ----------
@@ -247,11 +247,11 @@ def _explained(plan: Plan, release: Release) -> Facts:
 def passes(plan: Plan, release: Release) -> int | None:
     """Return the usual number of passes over the data that a release makes, or None if unknown.
 
-    It is None where the blocks of sample and aggregate decide it, and for tables of a database.
-    Order statistics need pivots: from a sample that the file gives, or from one more pass. Where
-    the number of rows is private, row groups are not counted. A mean of the rows between pivots
-    takes one pass more. For rows that conditions select nothing is known beforehand. Groups take
-    one pass, and with ids one before, which bounds the contributions.
+    It is None if the blocks of sample and aggregate decide it, and for tables of a database. Order
+    statistics need pivots: from a sample of the file, or from one more pass. If the number of rows
+    is private, row groups are not counted. A mean of the rows between pivots takes one more pass.
+    For rows that conditions select nothing is known beforehand. Groups take one pass; with ids a
+    pass before it bounds the contributions.
     """
     mechanism, entry = release.mechanism, release.entry
     if plan.job.sql is not None:
@@ -275,9 +275,9 @@ def passes(plan: Plan, release: Release) -> int | None:
 def rows(results: Results) -> Iterator[dict[str, Any]]:
     """Yield a row for each number of all answers, with its error bar, as for CSV and Parquet files.
 
-    `index` is the place of the number in the answer, `at` is its quantile, bin or columns.
+    `index` is the position of the number in the answer, `at` is its quantile, bin or columns.
 
-    Of groups, `at` is the column of the answer, and `group` its key: text, or a list of several in
+    For groups, `at` is the column of the answer, and `group` its key: text, or a list of several in
     JSON.
     """
     for outcome, release in zip(results.outcomes, report(results)["releases"], strict=True):
@@ -415,7 +415,8 @@ def _edge(edge: Any) -> str:
 def check(path: Path) -> None:
     """Refuse, before anything is spent, an output that could not be written.
 
-    A temporary file beside the output is made and removed, as `write` does: nothing else is sure.
+    A temporary file next to the output is created and removed, as in `write`, because no other
+    check is reliable.
     """
     if not path.parent.is_dir():
         raise _unwritable(path, f"{str(path.parent)!r} is not a directory; create it first")
@@ -456,7 +457,7 @@ def write(results: Results, path: Path) -> None:
 
 @contextmanager
 def _new_file(path: Path) -> Iterator[Path]:
-    """Yield the name of a temporary file beside `path`, and remove the file afterwards."""
+    """Yield the name of a temporary file next to `path`, and remove the file afterwards."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         yield temporary

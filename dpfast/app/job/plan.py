@@ -1,10 +1,10 @@
 """The plan of a job: a mechanism, a share of the loss and a key for each release; no row is read.
 
 The loss of the job is divided by weights, exactly. Epsilon, or rho, is divided among all releases.
-Delta is divided among those that use it. At first these are all whose function takes a delta. As
-long as there is a mechanism that leaves its part unspent (its noise is smaller without), delta is
-divided again among the others, unless its function refuses epsilon alone. So the allocations of
-epsilon, of rho, and of delta, if any release uses it, add up to the whole.
+Delta is divided among those that use it. At first these are all releases whose function takes a
+delta. While there is a mechanism that leaves its part unspent (its noise is smaller without delta),
+delta is divided again among the others, unless its function refuses epsilon alone. So the
+allocations of epsilon, of rho, and of delta, if any release uses it, add up to the whole.
 """
 
 from __future__ import annotations
@@ -244,10 +244,10 @@ def _release(entry: Entry, share: Share, job: job_file.Job, files: Files) -> Rel
 def _key(entry: Entry, mechanism: Any, record: Any, files: Files, version: str) -> str:
     """Return the key of a release: a digest of its name, statistic, mechanism, loss, and files.
 
-    Two releases with one key ask for one statistic of the same data at the same loss. The share is
-    in the key by way of the mechanism's loss; the rest of the job is not. Files are told apart by
-    path and the version that the job gives them, or else by path, size and time of change. That
-    keeps answers apart: privacy needs only that one answer is published for one spend.
+    Two releases with one key are the same statistic of the same data at the same loss. The share is
+    in the key by way of the mechanism's loss; the rest of the job is not. Files are distinguished
+    by path and the version that the job gives them, or else by path, size and time of change. This
+    keeps answers apart: privacy requires only that one answer is published for one spend.
     """
     loss = record["loss"]
     if isinstance(mechanism.loss, Pure):  # its finer bound under zCDP changes no answer

@@ -3,9 +3,9 @@
 Each release has a key. The steps of a release, in this order:
 
 1. One transaction of the ledger spends for the key, or finds that it is paid for.
-2. The mechanism runs, with randomness of its own.
-3. One transaction records its answer beside the spend; an answer that is there already wins.
-4. What the ledger holds is printed or written, and nothing else.
+2. The mechanism runs, with independent randomness.
+3. One transaction records its answer with the spend; an answer that is already there wins.
+4. Only recorded answers are printed or written.
 
 So at most one answer is published for one spend, the recorded one. If a process is killed between
 1 and 3, its answer is lost: nobody has seen it, and neither its value nor the fact that it was

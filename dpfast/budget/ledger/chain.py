@@ -1,17 +1,17 @@
 """The rows of a ledger as one chain of seals, in the order in which they were written.
 
 Each row has a seal: a digest of itself and of its predecessor (for an entry the entry before it,
-for a key or an answer its entry, for a turn the turn before it). The table `steps` says which rows
-were written, and in which order: step k has the name of the row and a digest of its seal and of
-step k - 1. The last step and the sums are sealed together in `state`. So a row that is changed,
-added or lost is found, even the last one. Whoever has seen step k can tell from its seal alone
-whether all rows up to then are still there (`held`).
+for a key or an answer its entry, for a turn the turn before it). The table `steps` lists the rows
+in the order in which they were written: step k has the name of the row and a digest of its seal and
+of step k - 1. The last step and the sums are sealed together in `state`. So a row that is changed,
+added or lost is detected, even the last one. Someone who has seen step k can check from its seal
+alone whether all rows up to then are still there (`held`).
 
-A ledger of form 1 has no steps, and no seals of answers and secrets, one of form 2 no column for
-the unit, one of form 3 no place, and one of form 4 no column for records. Each is read as it is,
-without a unit as one of rows, and the next write makes it one of form 5 (`renew`). The unit is part
-of a seal only where it is people, and the record only where there is one, so that seals of rows
-stay.
+A ledger of form 1 has no steps, and no seals of answers and secrets; form 2 has no column for the
+unit, form 3 no identity of the file, and form 4 no column for records. Each is read unchanged,
+without a unit as one of rows, and the next write upgrades it to form 5 (`renew`). The unit is part
+of a seal only if it is a person, and the record only if there is one, so seals of rows do not
+change.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def check(db: Connection, table: str, name: str, seal: str | None) -> None:
 def whole(db: Connection, first: str, most: int | None = None) -> None:
     """Raise `Damaged` unless the ledger's rows are exactly those that its steps list.
 
-    Of more than `most` steps the last ones are checked.
+    If there are more than `most` steps, only the last ones are checked.
     """
     if db.version == 1:
         return

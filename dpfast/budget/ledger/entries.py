@@ -75,12 +75,12 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """One ledger entry: what was spent, of which unit and relation, for what.
+    """One ledger entry: the loss, its unit and relation, and its purpose.
 
     Parameters
     ----------
     loss : Pure, Approx or ZCDP
-        What the call cost under its own relation.
+        The loss of the call under its own relation.
     neighbors : {"replace", "add-remove"}
         The relation that `loss` is for.
     what : str
@@ -89,7 +89,7 @@ class Spend:
         A note of the user; see `Budget.noted`.
     time : str
         In UTC (ISO 8601), by the clock of the machine. Entries are in the order of the spends,
-        whatever the clock says.
+        whatever the clock shows.
     process : str
         The process and its machine, as ``number@name``.
     counted : Amounts
@@ -128,7 +128,7 @@ class State:
     def at(self, period: str, time: str) -> State:
         """Return the state at a time: in a new period nothing is spent yet.
 
-        A clock that was set back stands still until it reaches the last entry.
+        If the clock was set back, the time stands still until the clock reaches the last entry.
         """
         time = max(time, self.time)
         is_new = self.time and began(period, self.time) < began(period, time)
@@ -136,7 +136,7 @@ class State:
 
     @property
     def unit(self) -> Unit | None:
-        """The privacy unit of the limit; None if neither its maker nor a spend has declared one."""
+        """The privacy unit of the limit; None before the creator or a spend declares one."""
         return Unit(self.ids) if self.entries or self.ids is not None else None
 
 
@@ -181,9 +181,9 @@ class _Step:
 class Memory:
     """Ledger entries in memory, which end with the process; deciding and adding are one step.
 
-    That step is `dict.setdefault`, which Python never leaves half done. Of several threads, or a
-    thread and its signal handler, that decide from one state, one adds its entry, and the others
-    decide again. So there is no lock, which a fork could copy closed.
+    The addition is `dict.setdefault`, which Python never interrupts half way. If several threads,
+    or a thread and its signal handler, decide from the same state, one adds its entry, and the
+    others decide again. So there is no lock that a fork could copy in a locked state.
     """
 
     def __init__(self, neighbors: Neighbors | None, ids: str | None) -> None:

@@ -1,16 +1,16 @@
 """Ledger entries in an SQLite file, which processes may share and a kill cannot damage.
 
-Every operation opens the file, is one transaction, and closes the file. A spend begins with the
-write lock (BEGIN IMMEDIATE), so what it reads stays true until its entry is committed and on the
-disk (synchronous=FULL). A connection lives no longer, for three reasons:
+Every operation opens the file, runs one transaction, and closes the file. A spend begins with the
+write lock (BEGIN IMMEDIATE), so the state that it reads does not change until its entry is
+committed and on the disk (synchronous=FULL). A connection lives no longer, for three reasons:
 
 * A connection that is carried over a fork believes in locks that the child does not hold. None is
   open while Python forks, since `_ALONE` is held around a fork.
 * The last connection to close copies the log (WAL) into the file and removes it, and no other is
-  open then. So the file by itself is the whole ledger whenever nobody uses it, and no checkpoint
-  can meet a writer. Automatic checkpoints, which can, are turned off (SQLite before 3.51.3 may lose
-  a commit to that race, https://sqlite.org/wal.html#walresetbug).
-* The next spend notices a ledger that was moved, swapped or put back from a copy.
+  open then. So the file is the whole ledger whenever nobody uses it, and no checkpoint can collide
+  with a writer. Automatic checkpoints, which can, are turned off (SQLite before 3.51.3 may lose a
+  commit to that race, https://sqlite.org/wal.html#walresetbug).
+* The next spend detects a ledger that was moved, swapped or restored from a copy.
 
 A spend waits for the disk five times: for the head of the log, the log's name in its directory, the
 entry in the log, the log once more before it is copied, and the file. A log that stays open needs
@@ -246,10 +246,10 @@ class File:
     # --- transactions ---------------------------------------------------------------------------
 
     def _written(self, job: Callable[[Connection], T]) -> T:
-        """Run `job` in one transaction with the writes of other threads that wait by then.
+        """Run `job` in one transaction together with the waiting writes of other threads.
 
-        Whoever comes first writes for all. Whose write was not committed by another, after an
-        error or in a child of a fork, which other threads have not survived, writes for itself.
+        The first thread writes for all. If its write was not committed by another thread, after an
+        error or in a forked child, where other threads do not exist, a thread writes for itself.
         """
         mine = _Write(job, self._witnesses())
         self._waiting.append(mine)
@@ -275,7 +275,7 @@ class File:
         return cast(T, mine.value)
 
     def _run(self, job: Callable[[Connection], T], way: Way = "read") -> T:
-        """Run `job` as one transaction, and again where another transaction was faster."""
+        """Run `job` as one transaction, and again if another transaction was faster."""
         deadline = time.monotonic() + self._timeout
         while True:
             try:
@@ -385,7 +385,7 @@ class File:
     def _renew(self, db: Connection, head: Header) -> None:
         """Check a ledger of an earlier form, and upgrade the ledger to this form.
 
-        A ledger of form 1 is also closed to those who can only read.
+        A ledger of form 1 is also locked for users who can only read.
         """
         self._checked(db)
         if db.version == 1:
@@ -491,7 +491,8 @@ class File:
     def identity(self) -> str:
         """The identity of a file and of its directory: inodes, and the id of the file system.
 
-        That is the number of the device only where there is no other: a restart may change it.
+        The device number is used only if nothing else is available, because a restart may change
+        it.
         """
         folder = os.path.dirname(self.path)
         try:
@@ -513,7 +514,7 @@ class File:
     def _files(self) -> list[tuple[int, int] | None]:
         """Return the device and the inode of the ledger's file and of its log, None without a file.
 
-        What is written to a log that was removed is lost. The locks of SQLite prevent that, but a
+        Data written to a log that was removed are lost. The locks of SQLite prevent that, but a
         process loses its locks on a file when any part of it closes the file.
         """
         identities: list[tuple[int, int] | None] = [None, None]
@@ -664,7 +665,7 @@ class File:
 
 
 def move(path: str) -> None:
-    """Record a path as the new place of a ledger, of which no copy is spent from."""
+    """Record a path as the new place of a ledger; no copy of it may be in use."""
     File(path, None, 30.0, way="move")
 
 

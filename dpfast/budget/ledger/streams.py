@@ -1,13 +1,13 @@
 """Streams of answers that outlive their process, in the file of a ledger.
 
-A stream has one ledger entry, which pays for all its answers, and a turn for each answer, in order.
-A turn is written in one transaction, after the answer was computed and before anybody sees it. If
-another process has written a turn of that number, nothing is written: the second process discards
-its own answer unseen and continues from the file. So each turn has one answer, whichever process
-computed it, and a kill loses only what nobody has seen.
+A stream has one ledger entry, which pays for all its answers, and a numbered turn for each answer.
+A turn is written in one transaction, after the answer was computed and before anyone sees it. If
+another process has written this turn, nothing is written: the second process discards its answer
+unseen and continues from the file. So each turn has one answer, for any number of processes, and a
+kill loses only answers that nobody has seen.
 
-What a stream must remember and must not tell (the noise of its threshold) is in the table
-`secrets`, one row a stream. It is not part of the history or of an export. It is replaced in the
+The secret state of a stream (the noise of its threshold) is in the table `secrets`, one row a
+stream. The secret is not part of the history or of an export. The secret is replaced in the
 transaction of each turn, sealed with it, and removed (overwritten, as far as SQLite and the disk do
 that) by the last turn of the stream. All other tables are append-only.
 """
@@ -63,8 +63,8 @@ class Record:
     name : str
         The name of the stream in this file.
     facts : str
-        All that its answers depend on, besides the data and randomness. A stream of the same name
-        with other facts is refused, and has another key.
+        Everything that its answers depend on, except the data and randomness. A stream of the same
+        name with other facts is refused, and has another key.
     """
 
     def __init__(self, file: File, name: str, facts: str) -> None:
@@ -96,8 +96,8 @@ class Record:
     def begin(self, start: Any, secret: Any) -> Any:
         """Begin a stream, or continue a recorded one, and return the stream's initial state.
 
-        A new stream has the secret, if it is not None. That of an old one comes with its turns
-        (`later`). The key has been paid for.
+        A new stream has the secret, if it is not None. For an existing stream its turns are
+        returned too (`later`). The key has been paid for.
         """
 
         def first(db: Connection) -> Any:

@@ -66,10 +66,10 @@ class Distribution(Branch):
 
     A subclass is a frozen dataclass of its parameters with `survival` and `density`, to be
     evaluated for ``z >= 0`` at the precision of the given mpmath context with a relative error
-    below ``2**(20 - prec)``, and `expand`. Where Q is analytic on (0, 1/2) and *absolutely monotone
+    below ``2**(20 - prec)``, and `expand`. If Q is analytic on (0, 1/2) and *absolutely monotone
     towards the tail* (every derivative with respect to -p is nonnegative), the distribution is its
-    own single branch; a distribution with a corner in its density names the branches on either
-    side of it.
+    single branch; a distribution with a corner in its density names the branches on either side of
+    it.
     """
 
     @abstractmethod

@@ -10,7 +10,7 @@ Steinke, NeurIPS 2020): a discrete Laplace y of scale t = floor(sigma) + 1 is ke
 probability exp(-gamma), gamma = (|y| - sigma^2 / t)^2 / (2 sigma^2), that is if a standard
 exponential is above gamma.
 
-Either comparison is left to arbitrary precision where float64's bound does not decide it.
+Both comparisons use arbitrary precision if the error bound of float64 does not decide them.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def gaussian_trials(
 def gaussian_integers(out: NDArray[np.int64], sigma: Fraction, stream: BitStream) -> None:
     """Fill `out` with discrete Gaussian noise, sigma at most 2**40.
 
-    Trials are made in batches and kept in order; those beyond the last place are dropped unseen.
+    Trials are made in batches and kept in order; those beyond the last entry are discarded unseen.
     """
     proposal = Fraction(int(sigma) + 1)
     start = 0

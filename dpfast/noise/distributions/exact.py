@@ -1,8 +1,8 @@
 """Samples in arbitrary precision, where float64 cannot decide them.
 
-All that is known of p is an interval [k, k + 1] 2**-bits. It shrinks about the same real number as
-further bits are drawn, so the distribution of the result is exact. A worse approximation would only
-take longer.
+All that is known of p is an interval [k, k + 1] 2**-bits. The interval shrinks around the same real
+number as further bits are drawn, so the distribution of the result is exact. A worse approximation
+would only take longer.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def undecided(
 ) -> Iterator[tuple[int, int]]:
     """Yield indices and first words of the samples that a kernel leaves undecided.
 
-    ``fill(start, lane, word)`` draws samples from number `start` on, and notes undecided ones until
-    `lane` and `word` are full.
+    ``fill(start, lane, word)`` draws samples from number `start` on, and records undecided ones
+    until `lane` and `word` are full.
     """
     lane, word = np.empty(_ROOM, np.int64), np.empty(_ROOM, np.uint64)
     start = 0

@@ -1,9 +1,10 @@
 """Distributions that are not symmetric, each sample computed from one uniform number.
 
-A law gives chances P(K >= m), which fall in m, and K is the greatest m with t < P(K >= m). Of t 64
-bits are known. Float64 gives a real number y, of which K is the floor, with a bound of its error;
-where an integer is within the bound, arbitrary precision decides, from further bits where 64 are
-too few. The bounds take logarithms for good to 2**-47 relatively; NumPy's are to about 2**-51.
+A distribution gives tail probabilities P(K >= m), which decrease in m, and K is the greatest m with
+t < P(K >= m). 64 bits of t are known. Float64 gives a real number y, of which K is the floor, with
+a bound of its error; where an integer is within the bound, arbitrary precision decides, from
+further bits where 64 are too few. The bounds take logarithms for good to 2**-47 relatively; NumPy's
+are to about 2**-51.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Words = NDArray[np.uint64]
 
 
 class Inverted(ABC):
-    """A distribution of integers K, sampled by inversion; `most` stands for larger K, too."""
+    """A distribution of integers K, sampled by inversion; `most` also represents larger K."""
 
     __slots__ = ()
     most: ClassVar[int] = 1 << 4096  # beyond all that float64 can hold on any grid

@@ -1,9 +1,9 @@
 """Power series with nonnegative coefficients, and a bound of their rounding errors.
 
 Numbers that are only added and multiplied, and never negative, lose no relative accuracy to
-cancellation. So one number per coefficient, the relative error in units of 2**-53, is carried
-along. A product adds the errors of its factors and one more; a sum takes the larger and one more.
-(Terms of second order are paid for by the factor `table.SAFETY`.)
+cancellation. So each coefficient has one more number, the relative error in units of 2**-53. A
+product adds the errors of its factors and one more; a sum takes the larger and one more. (The
+factor `table.SAFETY` covers terms of second order.)
 """
 
 from __future__ import annotations

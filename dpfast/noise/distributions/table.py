@@ -6,7 +6,7 @@ distribution is absolutely monotone towards the tail, see `Distribution`). A row
 of degree 6 and the sum of:
 
 1. *Truncation.* If |Q| <= M at distance r = h / rho towards the tail then c_j <= M rho**j, so
-   that what follows degree ORDER = 8 is at most M rho**9 / (1 - rho).
+   that the remainder after degree ORDER = 8 is at most M rho**9 / (1 - rho).
 2. *Economizing.* t**8 and t**7 are replaced by the polynomials of lower degree that are nearest to
    them on [-1, 1]; that costs c_8 / 128 + c_7 / 64.
 3. *Coefficients.* c_0 is known to the bound that `_centers` states, and rounded once; c_j, j > 0,
@@ -50,7 +50,7 @@ _ECONOMY = ((7, {1: 7 / 64, 3: -7 / 8, 5: 7 / 4}), (8, {0: -1 / 128, 2: 1 / 4, 4
 
 
 class Prepared:
-    """A distribution with the table of its quantiles, as rows and in the form of the kernel."""
+    """A distribution with the table of its quantiles, as rows and in the format of the kernel."""
 
     __slots__ = ("distribution", "knee", "rows", "table")
 

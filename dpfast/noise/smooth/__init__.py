@@ -61,7 +61,7 @@ def calibrate(
     noise : str
         Pure distributions, exact: ``"polyplace"`` (least median error for a small epsilon),
         ``"polyplace-finite-variance"``, ``"cauchy"``, ``"student-t"`` (3 degrees of freedom),
-        ``"generalized-cauchy"`` (density 1/(1+z^4)). They serve every kind of budget:
+        ``"generalized-cauchy"`` (density 1/(1+z^4)). They are suitable for every kind of budget:
         delta is left unspent, and rho is spent as the epsilon with epsilon tanh(epsilon/2) = rho.
         For (epsilon, delta): ``"laplace"``, ``"gaussian"``. For rho: ``"arsinh-normal"``.
         ``"auto"``: PolyPlace for epsilon below 4 and arsinh-normal for rho below 4, Cauchy from

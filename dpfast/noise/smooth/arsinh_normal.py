@@ -1,16 +1,16 @@
 """Arsinh-normal noise, Z = sinh(sigma Y) / sigma, for a loss in rho.
 
-Bun and Steinke (2019, Theorem 25) bound its Renyi divergences; their bound is loose by far. With
-e = sqrt(2 rho) the table beside this file holds, for t = 0.6 e and sigma = 0.9, shifts s for which
-the worst pair of `pair` has D_a <= rho a for all orders, by quadrature on fine grids and less a
-safety factor (`tools/make_arsinh_table.py`): a careful numeric value, not a proved one. The
-divergence grows with the shift, as every Renyi divergence is a mixture of hockey-stick divergences.
+Bun and Steinke (2019, Theorem 25) bound its Renyi divergences; their bound is loose by far. With e
+= sqrt(2 rho), for t = 0.6 e and sigma = 0.9, the table in this folder holds shifts s for which the
+worst pair of `pair` has D_a <= rho a for all orders, by quadrature on fine grids and with a safety
+factor (`tools/make_arsinh_table.py`): a careful numeric value, not a proved one. The divergence
+grows with the shift, as every Renyi divergence is a mixture of hockey-stick divergences.
 
 An entry (e', s', t') serves every e >= k e' with an integer k as (k s', k t'): cut the way from P
 to Q into k equal steps; in units of its own smaller scale each step shifts by at most s' and
-dilates by at most t', and group privacy of zCDP multiplies rho by k^2 (Bun and Steinke 2016).
-So no step of this file relies on a monotone table, budgets below the grid use many steps of a tiny
-entry, and budgets above it a few steps of a large one.
+dilates by at most t', and group privacy of zCDP multiplies rho by k^2 (Bun and Steinke 2016). So no
+step of this file needs a monotone table, budgets below the grid use many steps of a tiny entry, and
+budgets above it a few steps of a large one.
 """
 
 from __future__ import annotations

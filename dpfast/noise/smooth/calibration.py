@@ -48,14 +48,14 @@ class Calibration:
     alpha, beta : float
         Admissible pair: the noise scale is S / alpha, and S is beta-smooth.
     noise : str
-        The name that was asked for, with "auto" resolved.
+        The requested name, with "auto" resolved.
     epsilon, delta, rho : float or None
-        The loss that is proved, never more than was asked for.
+        The loss that is proved, at most the requested one.
     loss : Pure, Approx or ZCDP
-        The loss to be charged, as exact fractions: what was asked for, without the delta that a
-        pure distribution leaves unspent.
+        The loss to be charged, as exact fractions: the requested one, without the delta that a pure
+        distribution leaves unspent.
     theorem : str
-        Where the proof is.
+        The reference of the proof.
     """
 
     distribution: Distribution

@@ -1,6 +1,6 @@
 """Scores of candidates, as samplers read them: one pass for block maxima, then random access.
 
-Scores are in arrays of NumPy's numbers or of Python's own. Python's ints, floats and Fractions
+Scores are in arrays of NumPy's numbers or of Python's numbers. Python's ints, floats and Fractions
 compare and subtract exactly with each other, at any size. So the distribution of a draw does not
 depend on which kind of array holds the scores.
 """
@@ -63,7 +63,7 @@ def distances(best: Any, values: NDArray[Any], *, overwrite: bool = False) -> ND
     """Return ``best - values``, rounded once; negative for minus infinity and for better values.
 
     `best` has the dtype of `values` and a shape that broadcasts to theirs. With `overwrite`, the
-    result may take the place of `values`: fresh memory costs more than the subtraction.
+    result may replace `values`: fresh memory costs more than the subtraction.
     """
     if values.dtype.kind == "O":
         return np.asarray(_gaps(best, values)).astype(np.float64)
@@ -175,9 +175,9 @@ class PlainScores(Scores):
     def without(self, gone: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return `peaks` with the candidates `gone` excluded, without a pass over the scores.
 
-        `gone` is sorted and holds all that were ever taken away; at least one candidate is left.
-        Distances are then taken from the best score that is left. A candidate that is gone has a
-        negative distance only if it is better. Only blocks that lose a candidate are looked at.
+        `gone` is sorted and holds all candidates that were ever removed; at least one candidate
+        remains. Distances are then taken from the best remaining score. A removed candidate has a
+        negative distance only if it is better. Only blocks that lose a candidate are read.
         """
         maxima, block = self._maxima.copy(), self._block
         empty = np.zeros(len(maxima), np.bool_)
@@ -201,7 +201,7 @@ class PlainScores(Scores):
 
 
 class OneRow(PlainScores):
-    """Scores of one row of candidates that are in no array of this process."""
+    """Scores of one row of candidates that are not in an array of this process."""
 
     rows: ClassVar[int] = 1
     lead: ClassVar[tuple[int, ...]] = ()

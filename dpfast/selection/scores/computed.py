@@ -63,13 +63,13 @@ def _warn_slow() -> None:
 class Computed(OneRow):
     """Scores ``function(data, j)`` of candidates j = 0 .. count - 1.
 
-    The pass evaluates every candidate once, a stretch at a time. A later look evaluates again what
-    it needs (with a compiled function up to 32 adjacent candidates), unless all candidates fit
-    into one stretch. So the function must be pure: a candidate must have the same score every
-    time. Where it is seen not to be, the error comes after the spend.
+    The pass evaluates every candidate once, a stretch at a time. A later access evaluates the
+    needed scores again (with a compiled function up to 32 adjacent candidates), unless all
+    candidates fit into one stretch. So the function must be pure: a candidate must have the same
+    score every time. If the function is found to be impure, the error comes after the spend.
 
     A function compiled by Numba runs in a compiled loop without the GIL. Integer scores stay
-    integers. Numba's own integers wrap beyond 64 bits, those of a plain function do not.
+    integers. Numba's integers wrap beyond 64 bits, those of a plain function do not.
 
     Errors of the function during the pass are raised unchanged, before anything is spent.
 

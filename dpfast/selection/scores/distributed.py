@@ -1,4 +1,4 @@
-"""Scores that an engine holds in partitions: summaries come to the driver, and the scores stay."""
+"""Scores that an engine holds in partitions: only summaries come to the driver."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Slices = tuple[tuple[int, NDArray[Any]], ...]
 
 
 class DistributedScores(OneRow):
-    """Scores of one dimension in partitions of an engine, where each look is a pass.
+    """Scores of one dimension in partitions of an engine, where each access is a pass.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class DistributedScores(OneRow):
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If these are no numbers in one column. Their number is public, and may take a pass.
+        If these are not numbers in one column. Their number is public, and may take a pass.
     """
 
     def __init__(self, scores: Any) -> None:

@@ -21,7 +21,7 @@ REACH = 2.0**40
 def _flat(array: NDArray[Any]) -> tuple[NDArray[Any], np.dtype[Any]]:
     """Return the array with bool as uint8, and the dtype in which its scores are compared.
 
-    Objects are Python's own numbers, as `selection.arguments` makes them.
+    Objects are Python's numbers, as `selection.arguments` makes them.
     """
     if array.dtype.kind == "O":
         return array, array.dtype
@@ -30,7 +30,7 @@ def _flat(array: NDArray[Any]) -> tuple[NDArray[Any], np.dtype[Any]]:
 
 
 class Stored(PlainScores):
-    """Scores in a one-dimensional array of at most 64-bit numbers, or of Python's own numbers.
+    """Scores in a one-dimensional array of at most 64-bit numbers, or of Python's numbers.
 
     Contiguous native arrays are read in place, others through a small buffer; none is copied.
     """
@@ -107,8 +107,8 @@ def tilted(
 class TiltedScores(Scores):
     """Tilted scores ``c score + base``, whose distances include the factor c: draw with c = 1.
 
-    Which tilted score is the best is only known within `slack`, so distances are taken from a
-    number a little above it.
+    The best tilted score is known only within `slack`, so distances are taken from a number
+    slightly above it.
 
     Parameters
     ----------

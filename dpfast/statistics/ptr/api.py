@@ -160,7 +160,7 @@ def quantile(data: Any, **arguments: Any) -> Any:
     ArgumentError, ArgumentTypeError
         For a bad argument; nothing has been spent.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If the budget has too little left; nothing has been spent.
     DataError
         NaN or null under ``nan="raise"``, or unsorted data under `assume_sorted`.
 
@@ -337,7 +337,7 @@ def release(
     ArgumentError, ArgumentTypeError
         For a bad argument; nothing has been spent.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If the budget has too little left; nothing has been spent.
     DataError
         If a function does not return a number, or `distance` returns a negative one. This depends
         on the data, as does every exception of the functions, which is passed on; the spent budget

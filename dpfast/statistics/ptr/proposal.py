@@ -181,7 +181,7 @@ def proposal(
     measure : callable
         ``measure(source, proposed, most)`` returns a statistic, and a distance up to `most`.
     limits : (float, float)
-        Of an answer.
+        The loss of an answer.
     """
     lo, hi = limits
     size, (whole, test, left) = checks.positive("proposed", proposed), split(loss, test_share)

@@ -4,7 +4,7 @@
 and so is the largest local sensitivity of n rows. *Add-remove*, with the middle of the bounds for
 the mean of no rows: A(k) is at most R / max(n - k, 2) (`dpfast/sensitivity/mean.py`), and that is
 above b from k = n - ceil(R / b) + 1 on if b < R / 2, and never otherwise. *Replace*: R / n, for all
-data alike.
+data.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ def quantile(data: Any, **arguments: Any) -> Any:
     ArgumentError, ArgumentTypeError
         For a bad argument; nothing has been spent.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If the budget has too little left; nothing has been spent.
     DataError
         NaN or null under ``nan="raise"``, or unsorted data under `assume_sorted`.
 
@@ -323,7 +323,7 @@ def quantiles(data: Any, **arguments: Any) -> Any:
     ArgumentError, ArgumentTypeError
         For a bad argument; nothing has been spent.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If the budget has too little left; nothing has been spent.
     DataError
         NaN or null under ``nan="raise"``, unsorted data under `assume_sorted`, or more than
         ``2**31 - 1`` rows for "joint".

@@ -1,17 +1,17 @@
 """Exact draws of quantiles: the exponential mechanism over the cells of a public grid.
 
-A cell ``o`` stands for the number ``o * grid``. Every row is on the cell at or next below its
+A cell ``o`` represents the number ``o * grid``. Every row is on the cell at or next below its
 value, or on the first or last cell if it is outside; so a tie of values is a tie on a cell. A draw
 depends on a column through two numbers of a cell alone: ``less(o)``, of rows on lower cells, and
 ``leq(o)``, of rows on these and on o. A draw is made among the cells of a node, a range of cells
 with its rows; ``csrc/statistics/draw.h`` defines the positions of these cells and the draw. The
 base measure, the weight of a cell before the data are seen, is `noise.grid.Base`.
 
-Only the rows at ranks within some K of the target are read. The cells on each side of them form a
-lump, which is proposed as a whole, with the least distance that any cell of the lump can have. A
-lump is proposed about once in 2**40 draws; then one of its cells is picked, the rows on that cell
-are counted by a pass, and the cell is kept with the probability that its own distance gives. That
-is rejection sampling, so the distribution does not depend on K.
+Only the rows at ranks within some K of the target are read. The cells on each side of them are
+proposed together, with the least distance that any of these cells can have. Such a proposal occurs
+about once in 2**40 draws; then one of its cells is picked, the rows on that cell are counted by a
+pass, and the cell is kept with the probability for its distance. This is rejection sampling, so the
+distribution does not depend on K.
 
 **Permute-and-flip.** In a random order of the cells each shows heads with probability w / v, where
 ``w = exp(-c u)`` and v is the largest w, and the first with heads is drawn (McKenna and Sheldon,
@@ -66,8 +66,8 @@ FARTHEST = 1 << 60
 class End(NamedTuple):
     """A cell at which a node (a range of cells with its rows) ends, and how its rows are divided.
 
-    `less` and `leq` are how many rows are on lower cells, and on these and the cell; -1 for what is
-    not known of the first and the last cell of a column. Below the end are `part` of `PARTS` of
+    `less` and `leq` are the numbers of rows on lower cells, and on these and the cell; -1 if they
+    are unknown, for the first and the last cell of a column. Below the end are `part` of `PARTS` of
     each row on the cell.
     """
 
@@ -224,8 +224,8 @@ def inner(rows: int, at: int, reach: int) -> tuple[int, int]:
     """Return the start and stop of the part of a window's rows that is tried first.
 
     The part has the rows within `reach` ranks of row `at` (from 1) of a window of `rows` rows. It
-    is mostly enough: cells beyond weigh little where gaps are about even. The target lies between
-    the rows at and before `at`, so the part has both of them, if the window has them.
+    is usually enough: cells beyond it have little weight if gaps are about even. The target lies
+    between the rows at and before `at`, so the part has both of them, if the window has them.
     """
     return max(0, at - 1 - reach), min(rows, at + reach)
 
@@ -246,9 +246,10 @@ def draw(
 ) -> End:
     """Draw a cell of a node for a quantile of `n` rows, and if it `divides`, a part of the cell.
 
-    `target`, in `RANK`, is that of the params if left out. `reach` is how many ranks either way to
-    look at, and `window` what is there, if that is known. The end that is returned tells ranks only
-    where it divides. With `flips` the draw is by permute-and-flip; all cells must weigh the same.
+    `target`, in `RANK`, is that of the params if left out. `reach` is the number of ranks on either
+    side to read, and `window` the rows there, if they are known. The returned end has ranks only if
+    it divides the node. With `flips` the draw is by permute-and-flip; all cells must weigh the
+    same.
     """
     low, high = ends
     if low.cell == high.cell:

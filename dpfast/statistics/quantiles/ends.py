@@ -3,15 +3,14 @@
     Between(inner, ends, coverage, lie_between)     around a quantile, by one more draw
     SmoothBetween(inner, ends, coverage)            around an answer with smooth sensitivity noise
 
-**Around a quantile.**
-Half of the loss is for a point v, a private quantile by any mechanism, the other half for a
-distance w from v; the ends are v - w and v + w. Both are cells of the public grid or lattice of the
-column. Where rows may lie between the numbers of cells, the interval has all rows on its cells.
-Each of several points has ends of its own, for an equal part of that half.
+**Around a quantile.** Half of the loss is for a point v, a private quantile by any mechanism, the
+other half for a distance w from v; the ends are v - w and v + w. Both are cells of the public grid
+or lattice of the column. If rows may lie between the numbers of cells, the interval contains all
+rows on its cells. Each of several points has separate ends, for an equal part of that half.
 
-*What is drawn.* Let ``t = q (n - 1) + 1`` be the rank of the quantile, of n rows: it lies between
-the rows of the ranks next to t. Of the public distances w_0 < w_1 < ..., of which the last is that
-of the bounds, a distance w has the margin
+*The drawn distance.* Let ``t = q (n - 1) + 1`` be the rank of the quantile, of n rows: it lies
+between the rows of the ranks next to t. Of the public distances w_0 < w_1 < ..., of which the last
+is that of the bounds, a distance w has the margin
 
     g(w) = min(L(v + w) - t, t - 1 - B(v - w)),
 
@@ -174,7 +173,7 @@ class Widths(NamedTuple):
     def ends(self, cells: Any, sizes: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the cells that begin and end intervals; a cell beyond all cells is a bound.
 
-        Where rows may lie between the numbers of cells, intervals end where the next cell begins.
+        If rows may lie between the numbers of cells, intervals end where the next cell begins.
         """
         beyond = self.lie_between
         low, high = cells - np.asarray(sizes), cells + np.asarray(sizes) + beyond
@@ -205,11 +204,11 @@ class WithEnds(Around[NDArray[np.float64]]):
     Parameters
     ----------
     inner : Mechanism
-        Of the released answer, or of several.
+        The loss of the released answer, or of several.
     ends : tuple
-        Of each, what has the part of the loss that is for its ends.
+        For each point, the mechanism with the part of the loss for its ends.
     coverage : float
-        Of the ends of each.
+        The ends of each.
     """
 
     ends: tuple[Any, ...]
@@ -241,7 +240,7 @@ class Between(WithEnds):
     ----------
     inner : Mechanism
     ends : tuple of ExponentialQuantile
-        Of the same column. The only one may be `inner`.
+        On the same column. The only one may be `inner`.
     coverage : float
     lie_between : bool
         As in `Widths`.
@@ -305,7 +304,7 @@ class SmoothBetween(WithEnds):
     ----------
     inner : Smooth
     ends : (IntegerNoise,)
-        Of an integer of sensitivity `STEPS`.
+        The noise of an integer of sensitivity `STEPS`.
     coverage : float
     """
 

@@ -5,16 +5,16 @@
 
 `q` is a Fraction in [0, 1]; `lo <= hi` finite floats; `neighbors` "replace" or "add-remove"; `nan`
 a policy as `_core.checks.nan_policy` returns it; `loss` a `privacy.Pure` or `privacy.ZCDP`, the
-whole of what the call costs. The constructors raise `ArgumentError` for bounds too close for a grid
-and a loss too small for float64, so nothing has been spent by then. `cells` (first, last), `grid`
-and `rate` tell the public numbers that were chosen, for a comparison of methods.
+whole loss of the call. The constructors raise `ArgumentError` for bounds too close for a grid and a
+loss too small for float64, so nothing has been spent by then. `cells` (first, last), `grid` and
+`rate` are the public numbers that were chosen, for a comparison of methods.
 
 Every row is first put on the cell of the public grid at or next below it, a change of each row
 by itself and of at most about ``2**-40`` of the range; so ties of values are ties on a cell.
 
 **Positions.** A node is the cells from a to b, its two ends, the rows on the cells between them,
 and of the rows on an end a part. So a row has a mass s in the node: 1, or less on an end, or 0. For
-one quantile the node is all cells with all rows; the others are `recursive`'s. Let M(o) be the mass
+one quantile the node has all cells and all rows; `recursive` uses other nodes. Let M(o) be the mass
 on cells below o. The candidates are the cells of the node, and have these positions:
 
 * an end, all from M(o) to M(o) and the mass on it;
@@ -203,7 +203,7 @@ def ranks_within(base: Base, params: DrawParams, failure: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ExponentialQuantile(Drawn[float]):
-    """The mechanism of one quantile: draw a cell, likelier the nearer its rank is to the target."""
+    """The mechanism of one quantile: draw a cell, probably with a rank near the target."""
 
     q: Fraction = field(kw_only=True)
     params: DrawParams = field(init=False, repr=False)

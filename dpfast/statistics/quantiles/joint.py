@@ -1,10 +1,10 @@
 """Many quantiles in one draw (JointExp): an exact sample of the exponential mechanism.
 
-The candidates are all ordered m-tuples of points of the public grid. Their weights fall into runs
-of grid points between the data, and sums over runs are made of positive numbers only, by a
-recursion of two words (``csrc/statistics/joint.h``): no transform, no difference, so that no small
-weight is lost. What rounding is left changes the probability of an answer by a factor within
-``exp(+- ROUNDINGS 2**-53)`` whatever the data, and is paid for out of epsilon.
+The candidates are all ordered m-tuples of points of the public grid. Their weights are summed over
+runs of grid points between the data, with positive numbers only, by a recursion of two words
+(``csrc/statistics/joint.h``): no transform and no difference, so no small weight is lost. The
+remaining rounding changes the probability of an answer by a factor within ``exp(+- ROUNDINGS
+2**-53)`` for any data, and epsilon is reduced accordingly.
 """
 
 from __future__ import annotations
@@ -261,10 +261,10 @@ class JointQuantiles(Drawn[NDArray[np.float64]]):
         """Return the error bar of all quantiles in ranks, by McSherry and Talwar's bound.
 
         Let E_j be how many ranks candidate j is off, so that x_j of `spread` is E_j - E_(j - 1). If
-        all rows are on cells of their own, some candidates have all |E_j| <= 1, and a utility of
-        -2 m or more. All m-tuples of cells with a sum of |x_j| above 2 m + g weigh at most as many
-        times exp(-c g) as these. As the x_j add up to 0, each |E_j| is at most half of that sum.
-        Where many rows are on one cell, every answer can be as likely as the next one.
+        all rows are on cells of their own, some candidates have all |E_j| <= 1, and a utility of -2
+        m or more. All m-tuples of cells with a sum of |x_j| above 2 m + g weigh at most as many
+        times exp(-c g) as these. As the x_j add up to 0, each |E_j| is at most half of that sum. If
+        many rows are on one cell, every answer may be equally likely.
         """
         if self.lo == self.hi:
             return ErrorBar(confidence, 0.0, 0.0)

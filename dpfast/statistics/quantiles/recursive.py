@@ -11,17 +11,16 @@ the rows above, and so on (Kaplan, Schnapp and Stemmer, ICML 2022): L = floor(lo
 m different quantiles, each of which spends one L-th of the loss.
 
 Every row has a mass in every node, a range of cells with some quantiles to find in it: 1 in the
-root. A node releases a cell v, and unless it is a leaf, which has no quantile left to pass on, a
-fraction of v, on a lattice of ``2**-32``. Each row is an interval of that length, of which a node
-has a part if the row is on one of its ends. The rows below v go to the left child with the mass
-that they had, those above to the right, and of those at v the part below the fraction goes left,
-the rest right. So, given what has been released, the masses are a function of the row alone, and
-those of a row add up to at most 1 over the nodes of a level. (To give a tie to one side, or half of
-it to each, would be private too, but shift every quantile on that side by up to the size of the
-tie.) Which positions cells have in a node, and that adding a row of mass s changes the utility by
-at most D s, and replacing one of s by one of s' by at most
-``b = D max(s, s') + (1 - D) min(s, s')``, is shown in `exponential`, for D = max(q', 1 - q') and q'
-the place of the quantile in the node.
+root. A node releases a cell v, and unless it is a leaf, below which there are no quantiles, a
+fraction of v, on a lattice of ``2**-32``. Each row is an interval of that length; a node has a part
+of it if the row is on one of its ends. The rows below v go to the left child with their masses,
+those above it to the right; of the rows at v the part below the fraction goes left, the rest right.
+So, given what has been released, the masses are a function of the row alone, and those of a row add
+up to at most 1 over the nodes of a level. (To give a tie to one side, or half of it to each, would
+be private too, but shift every quantile on that side by up to the size of the tie.) Which positions
+cells have in a node, and that adding a row of mass s changes the utility by at most D s, and
+replacing one of s by one of s' by at most ``b = D max(s, s') + (1 - D) min(s, s')``, is shown in
+`exponential`, for D = max(q', 1 - q') and q' the place of the quantile in the node.
 
 With ``c = e / (2 k)`` in a node, its log-probabilities change by amounts whose range is at most ``e
 b / k``. Ranges add up over the nodes of a level, and in zCDP the costs of these ranges do. The cost
@@ -59,7 +58,7 @@ from .exponential import aim_of
 
 
 class Node(NamedTuple):
-    """Public parameters of one draw of the recursion: of the quantile `q`, of index `number`."""
+    """Public parameters of one draw of the recursion: for the quantile `q`, of index `number`."""
 
     number: int
     q: Fraction
@@ -167,10 +166,10 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of each quantile in ranks, summed over the draws that lead to it.
 
-        A draw is off by what the ends of its range are off, in the proportion of its place between
-        them, and by g of its own, as in `ExponentialQuantile.error`; one that divides a cell has
-        `PARTS` candidates for each cell, one of which is within a rank of the target for up to as
-        many rows. On the way to a quantile there are at most as many draws as levels.
+        The error of a draw is that of the ends of its range, interpolated at its position between
+        them, plus its own error g, as in `ExponentialQuantile.error`; a draw that divides a cell
+        has `PARTS` candidates for each cell, one of which is within a rank of the target for up to
+        as many rows. On the way to a quantile there are at most as many draws as levels.
         """
         if self.lo == self.hi:
             return ErrorBar(confidence, 0.0, 0.0)

@@ -78,7 +78,7 @@ def count(data: Any, **arguments: Any) -> Any:
     ArgumentError, ArgumentTypeError
         For a bad argument; nothing has been spent.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If the budget has too little left; nothing has been spent.
 
     Notes
     -----
@@ -274,7 +274,7 @@ def sum(data: Any, **arguments: Any) -> Any:
     ArgumentError, ArgumentTypeError
         For a bad argument; nothing has been spent.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If the budget has too little left; nothing has been spent.
     DataError
         NaN or null under ``nan="raise"``.
 

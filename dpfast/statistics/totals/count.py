@@ -1,9 +1,9 @@
 """Private numbers of rows, of one column or of each of several columns.
 
-A row adds 0 or 1 to each count. Either the counts get noise; or, where a row is added or removed,
-the number of all rows n and 2 q - n of each count q, which differ by 1 too: a count is half of
-their sum, and a half is rounded up or down with equal probability. The number of all rows does not
-change where one is replaced, and is public then; columns whose values do not matter have one count.
+A row adds 0 or 1 to each count. Either the counts get noise; or, if a row is added or removed, the
+number of all rows n and 2 q - n for each count q, which also differ by 1: a count is half of their
+sum, and a half is rounded up or down with equal probability. The number of all rows does not change
+if one is replaced, and is public then; columns whose values do not matter have one count.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class Count(OfFeatures[Counts]):
 
 
 def rows_of_each_unit(source: View, key: Key) -> Units:
-    """Return the number of rows of each privacy unit, from ids that are apart from the rows."""
+    """Return the number of rows of each privacy unit, from ids that are not in the rows."""
     assert source.ids is not None
     public_count = None if source.has_labels else source.length
     units, read = unit_rows(source.ids, key, source.where)
@@ -357,7 +357,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
         return not_below_0(counts) if self.statistic.nonnegative else counts
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of each count: a whole number, as the errors of counts are."""
+        """Return the error bar of each count: a whole number, like the errors of counts."""
         basis = self.plan.forms[0]
         size = SizesOf(self.plan, 0, 1 - confidence).total(basis.estimate)
         whole = math.floor(size + (HALF if basis.rounding else 0))

@@ -2,13 +2,13 @@
 
 A row is a cell u of 0 .. s.
 
-*Sums.* A row adds its cell, c = first + u, of lo .. hi; one without a number adds 0, so lo .. hi
-has 0 in it where a row may be such. Either the sum; or the number of all rows n and A = sum(2 c -
-lo - hi), of which it is (A + (lo + hi) n) / 2.
+*Sums.* A row adds its cell, c = first + u, between lo and hi; a row without a number adds 0, so the
+range must contain 0 if such rows are possible. The released numbers are either the sum; or the
+number of all rows n and A = sum(2 c - lo - hi), from which the sum is (A + (lo + hi) n) / 2.
 
-*Means.* Either the pair u and s - u, which add up to s; or the number of rows and w = 2 u - s. With
-m the mean's place between the bounds and noise of variance v (in units of s^2) on either of the
-pair, the error of m is ((1 - m) e - m f) / n to first order, of variance v ((1 - m)^2 + m^2) / n^2:
+*Means.* Either the pair u and s - u, which add up to s; or the number of rows and w = 2 u - s. If m
+is the mean's position between the bounds and both numbers have noise of variance v (in units of
+s^2), the error of m is ((1 - m) e - m f) / n to first order, of variance v ((1 - m)^2 + m^2) / n^2:
 between v / 2 and v. A centered sum and a count with a share a of epsilon have
 
     v (1 / (1 - a)^2 + (2 m - 1)^2 / a^2) / (4 n^2),
@@ -16,9 +16,9 @@ between v / 2 and v. A centered sum and a count with a share a of epsilon have
 which in the worst case is least for a = 1/2, and twice that of the pair for every m.
 
 *Variances.* Either u^2, 2 u (s - u) and (s - u)^2, which add up to s^2; or the number of rows, w
-and 2 w^2 - s^2, centered since that is half of what w^2 would ask for. Noise in each of these, by
-its size, counts about .1 of noise in the three, for rows whose mean is a quarter (.02, .06 and .02
-of .33), and up to .14, .25 and .02 for rows at a bound. Where n is public the sum of
+and 2 w^2 - s^2, which is centered because that needs half of the noise of w^2. Noise in each of
+these, by its size, counts about .1 of noise in the three, for rows whose mean is a quarter (.02,
+.06 and .02 of .33), and up to .14, .25 and .02 for rows at a bound. If n is public: the sum of
 squared distances of all pairs, n sum(u^2) - sum(u)^2 = sum_(i<j) (u_i - u_j)^2: n - 1 of its terms
 change with a row, each between 0 and s^2.
 """

@@ -1,8 +1,8 @@
 """`tree_histogram`: counts of an ordered domain at several levels, for ranges of any length.
 
 A row is in at most one node of each level. A row that is added or removed changes one count of each
-by 1, and one that is replaced two: with h levels the L1 sensitivity of all counts, and the square
-of the L2 sensitivity, is h and 2 h. A unit adds at most m to each level in all
+level by 1, and one that is replaced two: with h levels the L1 sensitivity of all counts, and the
+square of the L2 sensitivity, is h, or 2 h. A unit adds at most m to each level in all
 (`statistics.histogram`), so they are h m and h m^2.
 """
 

@@ -1,20 +1,20 @@
 """Trees of bins, and consistent estimates of bins by least squares from noisy counts of nodes.
 
 The bins are the leaves. Every `fan_out` neighbors have a parent, the last parent of a level perhaps
-fewer, up to a level of at most `fan_out` nodes, which is the top. A count of each node has
-independent noise of one variance. Of all unbiased linear estimates of a sum of bins the one by
-least squares has the least variance (Gauss and Markov); since noise of a node says nothing about
-others but through sums, it comes in two sweeps (Hay, Rastogi, Miklau and Suciu, VLDB 2010, for
-trees whose nodes all have as many children).
+fewer, up to a level of at most `fan_out` nodes, which is the top. The count of each node has
+independent noise of equal variance. Of all unbiased linear estimates of a sum of bins, least
+squares has the least variance (Gauss and Markov); because the noise of a node affects others only
+through sums, it is computed in two sweeps (Hay, Rastogi, Miklau and Suciu, VLDB 2010, for trees
+whose nodes all have the same number of children).
 
-*Up.* Of the noises below and at a node v, with counts y and in units of one variance, the best
-estimate z of its sum has the variance U: for a leaf y and 1, and for a node whose children have
-sums S of z and T of U
+*Up.* From the noisy counts y at a node v and below it, in units of one variance, the best estimate
+z of its sum has the variance U: for a leaf y and 1, and for a node whose children have sums S of z
+and T of U
 
     U = T / (1 + T),    z = U (y + S / T).
 
-*Down.* With x the estimate from all noises, those of the top are their z. A child c of v has
-x = z + U (x_v - S_v) / T_v: what is missing is shared among children by their variances.
+*Down.* With x the estimate from all noises, those of the top are their z. A child c of v has x = z
++ U (x_v - S_v) / T_v: the difference is shared among children by their variances.
 """
 
 from __future__ import annotations
@@ -81,10 +81,10 @@ def weights(bins: int, fan_out: int, first: float, stop: float) -> Floats:
 
 
 def kinds_of_bins(bins: int, fan_out: int) -> list[int]:
-    """Return bins such that each other bin has the noise weights of one of them, permuted.
+    """Return bins such that every other bin has the noise weights of one of them, permuted.
 
     A path from the top follows the last nodes of the levels, which may have fewer children, and
-    then leaves them for nodes that all have as many.
+    then leaves them for nodes that all have the same number of children.
     """
     sizes, width, kinds = level_sizes(bins, fan_out), 1, {0, bins - 1}
     for size in reversed(sizes):

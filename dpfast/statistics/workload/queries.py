@@ -43,8 +43,8 @@ class Queries:
     def gram(self, bins: int) -> Floats:
         """Return the Gram matrix W'W of the queries W, of shape (bins, bins).
 
-        Its units make the largest number of a query 1. Of two bins i <= j, counted from
-        0, bins - j prefix sums have both, and (i + 1) (bins - j) ranges.
+        Its units make the largest number of a query 1. For two bins i <= j, counted from 0, bins -
+        j prefix sums contain both, and (i + 1) (bins - j) ranges.
         """
         if self.matrix is not None:
             scaled = self.matrix / np.abs(self.matrix).max()

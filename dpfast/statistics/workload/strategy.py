@@ -1,10 +1,10 @@
 """The matrix mechanism: plan which sums of bins get noise, so that known queries err least.
 
-Let x be the counts of n bins, W the matrix of the queries and A a strategy: what is released is
-A x with Gaussian noise, and W x is estimated by least squares. With the columns of A no longer than
-1, which a row that is added or removed adds one of, and noise of one variance, the variances of all
-answers add up to tr(V X^-1), for V = W'W and X = A'A (Li, Miklau, Hay, McGregor and Rastogi, VLDB
-Journal 2015). So what is to be found is a matrix X with diagonal 1 (Yuan, Yang, Zhang and Hao 2016;
+Let x be the counts of n bins, W the matrix of the queries and A a strategy: A x is released with
+Gaussian noise, and W x is estimated by least squares. If the columns of A, one of which an added or
+removed row adds, have length at most 1, and noise has one variance, the variances of all answers
+add up to tr(V X^-1), for V = W'W and X = A'A (Li, Miklau, Hay, McGregor and Rastogi, VLDB Journal
+2015). So the problem is to find a matrix X with diagonal 1 (Yuan, Yang, Zhang and Hao 2016;
 McKenna, Miklau, Hay and Machanavajjhala, VLDB 2018).
 
 *A bound for all strategies.* For weights l_i >= 0 let Y be any matrix whose singular values are at
@@ -19,9 +19,9 @@ M = L^1/2 V L^1/2.
 *What reaches it.* With the right weights X = L^-1/2 M^1/2 L^-1/2 has diagonal 1. The step from l_i
 to l_i X_ii increases the bound (Denisov, McMahan, Rush, Smith and Thakurta, NeurIPS 2022, have it
 for streams); l_i X_ii^2, taken here, is faster. Any X is made a strategy: rows and columns are
-scaled, or all of it, so that no diagonal entry is above 1, and what is missing to 1 is added to
-the diagonal, which only lets errors fall. Then 2^-12 of the unit matrix is mixed in, for 1.0003
-of the error: every bin can be told from the others, also those that no query has.
+scaled, or all of it, so that no diagonal entry is above 1, and the difference to 1 is added to the
+diagonal, which only decreases errors. Then 2^-12 of the unit matrix is mixed in, for 1.0003 of the
+error: every bin can be told from the others, also those that no query has.
 
 *What is used.* A is the Cholesky factor of X in units of 2^-20, rounded to integers S. The norms of
 columns of S are computed from these integers, exactly: products and partial sums are below 2^53, so

@@ -1,11 +1,11 @@
 """Read a column of a database as cells of a public grid, by expressions that never fail.
 
-An expression that failed on a value would tell that a row has it. So values are clamped before they
-are converted, by comparisons alone, and what is converted is a whole number that int64 holds.
+An expression that failed on a value would reveal that a row has it. So values are clamped before
+they are converted, by comparisons alone, and only whole numbers that int64 can hold are converted.
 
 x / grid + MAGIC, with MAGIC = 1.5 2^52, is a float64 whose last bit is worth 1: the addition rounds
-to the nearest whole number, ties to even, in every database that has float64, and so as the kernel
-of data in memory does. No function ``ROUND`` of a database is used.
+to the nearest whole number, ties to even, in every database with float64, exactly as the kernel for
+data in memory does. No function ``ROUND`` of a database is used.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def exactly(number: float) -> Any:
 def numbers(column: Any, dialect: str) -> Any:
     """Return a column of numbers as float64; NULL or NaN where a row has no number.
 
-    In SQLite each row has a type of its own, and Ibis takes that of the first for a column's. So
-    what is no number there is missing, and no type is refused.
+    In SQLite each row has a separate type, and Ibis takes that of the first row for the column's
+    type. So a value that is not a number is missing there, and no type is refused.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def equal_bins(x: Any, edges: Sequence[float], last: float) -> Any:
 def binary_search(x: Any, edges: Sequence[Any], are_single: bool = False, first: int = 0) -> Any:
     """Return the bin of x by comparisons; x must not be below the first edge.
 
-    Bins begin at their edges, or `are_single` if they are of one number each.
+    Bins begin at their edges, or are single numbers if `are_single`.
     """
     half = len(edges) // 2
     if half:

@@ -33,7 +33,7 @@ class SqlNumbers:
         The name of the database's kind, as Ibis has it.
     bounds : (float, float)
     missing : float, optional
-        What a row without a number counts as; left out, it is not counted.
+        The replacement for a row without a number; if left out, such a row is not counted.
 
     Attributes
     ----------
@@ -72,8 +72,8 @@ class SqlNumbers:
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the values from `first` to `last`, ascending, and the number of rows of each.
 
-        With a `step`, a power of two, each is rounded to its nearest multiple, ties to even ones.
-        From `lo` to `hi`, rows without a number are counted as NaN; else they may be.
+        With a `step`, a power of two, each is rounded to the nearest multiple, ties to even. From
+        `lo` to `hi`, rows without a number are counted as NaN; else they may be.
 
         Raises
         ------

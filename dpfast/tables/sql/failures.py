@@ -1,9 +1,9 @@
 """Refuse user expressions that may fail on a row: the error would reveal the row.
 
 An operation is allowed by its name if it never fails. Arithmetic and casts are allowed by public
-types: between which numbers a result lies is told by types of columns, literals, and `clip`, and
-the database must have all of them. All else is refused before the spend. SQL of the user's, in a
-view or a string, is not looked at.
+types: the range of a result follows from the types of columns, literals, and `clip`, and the
+database type must include this range. Everything else is refused before the spend. SQL of the user,
+in a view or a string, is not checked.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ ANY = Range(-math.inf, math.inf, 5e-324)
 def expect_no_failures(expression: Any, dialect: str, argument: str) -> None:
     """Refuse an expression with an operation that may fail on some value, or that draws rows.
 
-    In SQLite the expression may compute only with columns of declared types: of others, the type of
-    the first row decides what Ibis writes.
+    In SQLite the expression may compute only with columns of declared types: for others, the type
+    of the first row decides what Ibis writes.
 
     Raises
     ------

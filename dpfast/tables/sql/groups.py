@@ -137,7 +137,7 @@ def in_bins(units: Any, names: Sequence[str], feature: Feature) -> tuple[Any, li
     Parameters
     ----------
     units : ibis table
-        As `units_of` returns it, by bin.
+        The result of `units_of`, by bin.
     names : sequence of str
         The columns of ids and of keys.
     feature : Feature

@@ -51,7 +51,7 @@ def exact(column: Any, dialect: str, name: str) -> Any:
     dialect : str
         The name of the database's kind, as Ibis has it.
     name : str
-        What errors call the column.
+        The name of the column in errors.
 
     Raises
     ------
@@ -85,14 +85,14 @@ def exact(column: Any, dialect: str, name: str) -> Any:
 def expect_declared(column: Any, name: str) -> None:
     """Refuse an expression of a SQLite column that is declared without a type.
 
-    Ibis takes the type of the first row for that of the column, and then one row would decide which
-    others have a key.
+    Ibis takes the type of the first row for that of the column, so one row would decide which other
+    rows have a key.
 
     Parameters
     ----------
     column : ibis column
     name : str
-        What errors call the column.
+        The name of the column in errors.
 
     Raises
     ------
@@ -144,13 +144,13 @@ def _literals(column: Any, keys: NDArray[Any]) -> list[Any] | None:
 def others_apart(columns: Sequence[Any], listed: Listed, dialect: str) -> list[Any]:
     """Return key columns in which a row without a listed key has the key for others.
 
-    Keys are compared as `exact` returns them. So a group is what its name says before units are
-    bounded, whatever the engine calls equal.
+    Keys are compared as `exact` returns them. So a group is identified by its name before units are
+    bounded, whatever the engine treats as equal.
 
     Raises
     ------
     ArgumentError
-        For keys that a statement has no words for, or too many.
+        For keys that cannot be written in a statement, or too many keys.
     """
     ibis, keys, every = extra("ibis", "data in a database"), [], []
     for column, name in zip(columns, listed, strict=True):

@@ -1,7 +1,7 @@
 """Tables of a database as Ibis expressions, which the database evaluates.
 
-Declared types alone tell what the columns are. No row is read before the spend, and none leaves the
-database after it: what comes back are sums.
+Declared types alone determine the columns. No row is read before the spend, and none leaves the
+database after it: only sums do.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class SqlRows:
 
     Passes over this `RowSource` are refused. An integer, in its methods, is an Ibis expression of a
     row, missing where the row has no number. Two integers can be multiplied; the product is missing
-    where one of them is.
+    if one of them is.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class SqlRows:
     names : tuple of str
         The columns.
     words : mapping of str to Words, optional
-        The words of each column that is text.
+        The words of each text column.
     where : ibis column of booleans, optional
         The condition that rows must pass.
     """
@@ -215,15 +215,15 @@ class SqlRows:
     ) -> Any:
         """Return ``(x - least) / size`` of a column's numbers x, clamped to bounds, in float64.
 
-        Such numbers can be added and multiplied. Where a product too small for float64 is an error,
-        a number below 2**-100 of the largest is 0.
+        Such numbers can be added and multiplied. If a product too small for float64 is an error, a
+        number below 2**-100 of the largest is 0.
 
         Parameters
         ----------
         column : int
         bounds : (float, float)
         missing : str or float
-            What a row without a number counts as; text if it has none here either.
+            The replacement for a row without a number; text if there is none.
         least : float, default 0
         size : float, default 1
         """
@@ -287,9 +287,9 @@ class SqlRows:
         ----------
         column : int
         edges : sequence of float
-            Where each bin begins; the next edge is in the next.
+            The beginning of each bin; the last edge is in the next array.
         last : float or None
-            The last number of the last bin. None for bins of one number each.
+            The last number of the last bin. None for bins of single numbers.
         """
         x = without_nan(self._column(column), self.store.dialect)
         if last is not None and DIALECTS[self.store.dialect].products_vanish:
@@ -351,12 +351,12 @@ class SqlRows:
         ----------
         ids : str
         by : mapping of str to ndarray or None
-            As `groups` has it. The number of a unit is that of its rows in the group with the most.
+            As in `groups`. The number of a unit is that of its rows in the group with the most.
         of_groups : bool, default False
             Whether it is that of its groups instead.
         sizes : sequence of (Feature, float), optional
-            Sums instead of numbers of rows, and the parts in which their sizes are told, rounded
-            up: of several, and of several groups, the largest counts.
+            Sums instead of numbers of rows, and the parts in which their sizes are returned,
+            rounded up: for several sums, and several groups, the largest counts.
 
         Raises
         ------
@@ -423,8 +423,8 @@ class SqlRows:
         near : sequence of Near, optional
             The ranks near which rows of each group are counted, in the order of the only feature.
             For each value, which is returned as a bin, the sums are: the rows with it, those with
-            it or less, those with any value, and all rows of the group. Of units with more rows
-            than the feature allows, as many are chosen. Rows without a value are in the bin -1.
+            it or less, those with any value, and all rows of the group. If units have more rows
+            than the feature allows, that many are chosen. Rows without a value are in the bin -1.
 
         Raises
         ------
@@ -467,7 +467,7 @@ def sql_form(data: Any, name: str) -> Columns:
     ------
     ArgumentTypeError
         For an expression that is neither, is of several tables, or of no connection; for one whose
-        rows depend on other rows, or on chance.
+        rows depend on other rows, or on randomness.
     """
     ibis = extra("ibis", "data in a database")
     if isinstance(data, ibis.expr.types.Table):

@@ -1,8 +1,8 @@
 """Exact sums of integers over rows, which a database computes in one statement.
 
-Where sums have 64 bits an integer is added up in pieces of few bits, whose sums stay below 2^63 as
-long as a table has fewer than 2^40 rows. A sum comes as text: of which type it is differs between
-databases, and on the way it might become float64.
+If sums have 64 bits, an integer is added in pieces of few bits, whose sums stay below 2^63 as long
+as a table has fewer than 2^40 rows. A sum is returned as text, because its type differs between
+databases, and might become float64.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def sums_by(
     Raises
     ------
     DataError
-        If the database fails. What it says may quote a row, and is not repeated.
+        If the database fails. The database's message may quote a row, and is not repeated.
     """
     dialect = table.get_backend().name
     is_wide = DIALECTS[dialect].sums_are_wide

@@ -1,13 +1,13 @@
-"""Units in a database: what each adds to a group, after contribution bounding.
+"""Units in a database: the amount that each adds to a group, after contribution bounding.
 
-A unit with c rows in a group that have a number, whose feature adds up to T, counts as
-T min(c, m) / c, rounded towards zero: within m times what a row may add. A unit has fewer than
-`MOST` rows in a group, or does not count there, if rows are bounded: so T m has no more than 127
-bits, which some databases have. They are asked for totals of what features are made of, of which
-several may be made of one.
+A unit with c rows with a number in a group, whose features add up to T, counts as T min(c, m) / c,
+rounded towards zero: within m times what a row may add. A unit has fewer than `MOST` rows in a
+group, or does not count there, if rows are bounded: so T m has no more than 127 bits, which some
+databases have. The database computes totals of the columns behind features, and several features
+may use one total.
 
-Sums of other databases have 64 bits. There the count is worked out in halves of 32 bits for
-t = T - c l, which is not negative, l being the least that a row adds, and for k = min(c, m):
+Sums of other databases have 64 bits. There the count is computed in halves of 32 bits for t = T - c
+l, which is not negative, where l is the least amount of a row, and for k = min(c, m):
 
     T k / c = l k + (t div c) k + (t mod c) k / c,
 
@@ -128,9 +128,9 @@ def bounded(
     Parameters
     ----------
     units : ibis table
-        As `units_of` returns it.
+        The result of `units_of`.
     keys : sequence of str
-        The columns of it that are kept.
+        The columns of it to keep.
     features : sequence of Feature
     dialect : str
     """
@@ -170,7 +170,7 @@ def _bases(features: Sequence[Feature], is_wide: bool) -> list[tuple[str, Any, i
 def _in_halves(
     units: Any, keys: Sequence[str], features: Sequence[Feature]
 ) -> tuple[Any, list[list[Term]]]:
-    """Return what `bounded` returns, in a database whose integers have 64 bits."""
+    """Return the result of `bounded`, in a database whose integers have 64 bits."""
     ibis = extra("ibis", "data in a database")
     names = [name for name, *_ in _bases(features, False)]
     most = [
@@ -254,7 +254,7 @@ def _column(table: Any, index: int, name: str) -> Any:
 def as_int64(total: Any) -> Any:
     """Return a sum as int64; of a unit with too many rows, it may be any number.
 
-    Databases make sums wider, which Ibis does not know, so that it would drop a plain cast.
+    Databases make sums wider, which Ibis does not know, so it would drop a plain cast.
     """
     ibis = extra("ibis", "data in a database")
     least = ibis.least(total.fill_null(0), (1 << 62))
@@ -264,8 +264,8 @@ def as_int64(total: Any) -> Any:
 def floored(whole: Any, by: Any) -> Any:
     """Return the floor of a quotient, below 2^50, of nonnegative integers.
 
-    No two dialects have the same division of integers. One in float64, or to some decimals, is off
-    by less than a half.
+    No two dialects have the same division of integers. A quotient in float64, or with some
+    decimals, has an error of less than a half.
     """
     near = (whole / by - 0.5).floor().cast("int64")
     return near + ((near + 1) * by <= whole).ifelse(1, 0)
