@@ -40,25 +40,18 @@ def rows_of(kind, size):
 
 @every_value
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("size", [0, 1, 1_500])
+@pytest.mark.parametrize("size", [0, 1, 1_501])
 def test_the_kernel_counts_as_its_twin(kind, size):
+    """Many rows are counted in several tables."""
     rows = rows_of(kind, size)
-    counts = np.zeros(MAGNITUDES, np.int64)
-    counts[0x7FF0] = 3  # what was counted before is kept
-    missing = magnitudes(rows, counts)
     cells = [twin.cell(float(x)) for x in rows]
-    expected = np.bincount([k for k in cells if k is not None], minlength=MAGNITUDES)
-    expected[0x7FF0] += 3
-    assert missing == cells.count(None)
-    assert np.array_equal(counts, expected)
-
-
-@pytest.mark.parametrize("kind", ["f8", "f4", "i2"])
-def test_many_rows_are_counted_in_several_tables(kind):
-    rows = np.tile(rows_of(kind, 1_501), 200)
-    counts, single = np.zeros(MAGNITUDES, np.int64), np.zeros(MAGNITUDES, np.int64)
-    assert magnitudes(rows, counts) == 200 * magnitudes(rows[:1_501], single)
-    assert np.array_equal(counts, 200 * single)
+    due = np.bincount([k for k in cells if k is not None], minlength=MAGNITUDES)
+    for times in (1, 200):
+        counts = np.zeros(MAGNITUDES, np.int64)
+        counts[0x7FF0] = 3  # what was counted before is kept
+        assert magnitudes(np.tile(rows, times), counts) == times * cells.count(None)
+        counts[0x7FF0] -= 3
+        assert np.array_equal(counts, times * due)
 
 
 def test_tails_are_counts_of_rows():
@@ -107,23 +100,16 @@ def test_other_priors_are_as_defined_and_cost_the_same(name, monkeypatch):
     both = outer_bounds.sides(summary, Fraction(0), 0.25, outer_bounds.PRIORS[name])
     for side, expected in zip(both, twin.both_ends(rows.tolist(), 0, 0.25), strict=True):
         assert np.all(np.abs(side.about - expected) <= side.slack)
-    pairs = [*neighbors(0), *((rows, [*rows, more]) for rows, more in MANY)]
-    assert worst(pairs, 0.0, 1.0) <= 1 + 1e-9
-    assert worst(pairs, 0.0, 1.0, apart=None) > 1.05  # the planted fault is found here, too
-
-
-#: Rows, a share that may lie beyond, and a rate.
-LAWS = [
-    ([5.0] * 30 + [5.5] * 3 + [6.0] * 2, 0.0, 1.0),
-    (list(np.linspace(-900, -30, 100)), 0.25, 1.0),
-]
+    test_no_neighbors_differ_by_more_than_the_loss(0, 0.0, 1.0)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("rows", "share", "c"), LAWS, ids=["spread", "one end is sure"])
-def test_draws_have_the_law_of_the_definition_and_another_rate_is_caught(rows, share, c):
+@pytest.mark.parametrize(("rows", "share"), [
+    ([5.0] * 30 + [5.5] * 3 + [6.0] * 2, 0.0), (list(np.linspace(-900, -30, 100)), 0.25),
+], ids=["spread", "one end is sure"])  # fmt: skip
+def test_draws_have_the_law_of_the_definition_and_another_rate_is_caught(rows, share):
     summary, size = tails.of_chunk(tails.Chunk(np.array(rows), 0)), 4_000
-    found = outer_bounds.draw(summary, Fraction(share), c, InsecureGenerator(4).stream(), size)
+    found = outer_bounds.draw(summary, Fraction(share), 1.0, InsecureGenerator(4).stream(), size)
     assert np.all(found[:, 0] < found[:, 1])
     sides = (found[:, 1], rows), (len(twin.NUMBERS) - 1 - found[:, 0], [-x for x in rows])
 
@@ -140,8 +126,8 @@ def test_draws_have_the_law_of_the_definition_and_another_rate_is_caught(rows, s
                 worst = max(worst, float(off.max(initial=0)))
         return worst
 
-    assert far_off(c) < 5
-    assert share or far_off(c - 0.4) > 5
+    assert far_off(1.0) < 5
+    assert share or far_off(0.6) > 5
 
 
 def test_counts_of_numbers_are_those_of_rows():
@@ -153,42 +139,32 @@ def test_counts_of_numbers_are_those_of_rows():
 VALUES = [-3.0, 2.0**-50, 1.0, 1.03, 1.07, 5.0]
 
 
-def neighbors(most):
-    """Rows of a few values, and the same with one more."""
-    for size in range(most + 1):
-        for rows in itertools.combinations_with_replacement(VALUES, size):
-            for value in VALUES:
-                yield list(rows), [*rows, value]
-
-
 MANY = [
     ([1.0] * 9 + [1.07] * 9, 1.07), ([1.0] * 9 + [1.07] * 9, 1.03),
     ([1.0] * 7 + [1.07] * 30 + [1.13] * 7, 1.07), ([-3.0] * 6 + [5.0] * 6, 1.0),
     ([-3.0] * 20 + [5.0] * 20, 5.0), ([1.0] * 100, 5.0), ([1.0] * 100, -1.0),
 ]  # fmt: skip
+LOSSES = [(0, 0.0, 1.0), (0, 0.25, 4.0), *((3, 0.0, c) for c in (0.3, 1.0, 6.0)), (3, 0.25, 4.0)]
 
 
-def worst(pairs, share, c, apart=1):
-    return max(twin.loss(a, b, share, c, apart) for a, b in pairs) / c
+@pytest.mark.parametrize(
+    ("most", "share", "c"),
+    [pytest.param(*one, marks=[pytest.mark.full] * (one != LOSSES[0])) for one in LOSSES],
+)
+def test_no_neighbors_differ_by_more_than_the_loss(most, share, c):
+    """All rows of a few values, some of many rows, and the same with one more."""
+    every = itertools.combinations_with_replacement
+    pairs = [
+        *((rows, value) for n in range(most + 1) for rows in every(VALUES, n) for value in VALUES),
+        *MANY,
+    ]
 
+    def worst(**planted):
+        return max(twin.loss([*a], [*a, more], share, c, **planted) for a, more in pairs) / c
 
-@quick_rows(1)
-@pytest.mark.parametrize(("share", "c"), [(0.0, 1.0), (0.25, 4.0)])
-def test_no_neighbors_differ_by_more_than_the_loss(share, c):
-    pairs = [*neighbors(0), *((rows, [*rows, more]) for rows, more in MANY)]
-    assert worst(pairs, share, c) <= 1 + 1e-9
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(("share", "c"), [(0.0, 0.3), (0.0, 1.0), (0.0, 6.0), (0.25, 4.0)])
-def test_no_neighbors_of_many_differ_by_more_than_the_loss(share, c):
-    assert worst(neighbors(3), share, c) <= 1 + 1e-9
-
-
-def test_ends_that_do_not_know_of_each_other_would_cost_more():
-    """The planted fault: two draws that do not know of each other, for the loss of one."""
-    pairs = [(rows, [*rows, more]) for rows, more in MANY]
-    assert worst(pairs, 0.0, 1.0, apart=None) > 1.05
+    assert worst() <= 1 + 1e-9
+    # Planted: two draws that do not know of each other, for the loss of one.
+    assert (share, c) != (0.0, 1.0) or worst(apart=None) > 1.05
 
 
 def test_the_loss_is_that_of_one_draw():

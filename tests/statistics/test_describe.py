@@ -20,6 +20,7 @@ from dpfast.summaries.cell_counts import CellCounts, cell_counts
 from dpfast.summaries.cells import Cells
 
 from ..support.pairwise import every_value
+from .test_exponential_quantiles import near_pairs
 
 pa = pytest.importorskip("pyarrow")
 dp.describe  # noqa: B018  loads its module
@@ -51,16 +52,12 @@ def prepared(data=TABLE, **call):
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_what_is_charged_is_the_sum_of_the_parts(loss, given, relation):
     mechanism = prepared(**loss, **given, neighbors=relation).mechanism
-    whole = compose(*mechanism.parts.values())
-    assert whole == mechanism.spent
-    charged = mechanism.loss
-    rule = mechanism.rule
+    whole, charged, rule = mechanism.spent, mechanism.loss, mechanism.rule
     assert (rule is not None) == ("delta" in loss and "categories" not in given)
-    if isinstance(mechanism.spent, ZCDP) and "delta" in loss:
+    if isinstance(whole, ZCDP) and "delta" in loss:
         assert charged == Approx(2, 1e-6)
         epsilon, delta = (0, 0) if rule is None else (rule.loss.epsilon, rule.loss.delta)
-        rest = mechanism.spent.to_approx(charged.delta - delta).epsilon
-        assert rest + epsilon <= charged.epsilon
+        assert whole.to_approx(charged.delta - delta).epsilon + epsilon <= charged.epsilon
     else:
         assert charged == (whole if rule is None else compose(whole, rule.loss))
     check_parts(mechanism)
@@ -189,11 +186,23 @@ def test_every_form_of_a_table_has_the_same_answer(form, words, tmp_path):
         data = dp.scan(tmp_path / "t.parquet", list(TABLE))
     if form == "batches":
         data = dp.stream(lambda: iter(FORMS["arrow"]().to_batches(max_chunksize=50)), list(TABLE))
-    expected = dp.describe(TABLE, rng=InsecureGenerator(1), **given)
-    answer = dp.describe(data, rng=InsecureGenerator(1), **given)
+    expected, answer = (
+        dp.describe(table, rng=InsecureGenerator(1), **given) for table in (TABLE, data)
+    )
     assert list(answer) == list(expected)
     for name, column in expected.items():
         assert list(map(str, answer[name])) == list(map(str, column)), name
+
+
+def test_words_in_objects_and_dictionaries_are_told_from_what_is_missing():
+    rows, answers = ["Ulm", None, "Trier", "Bonn", "Ulm"] * 40, []
+    for column in (pd.Series(rows, dtype=object), pd.Series(rows, dtype="category"),
+                   pa.array(rows), pa.array(rows).dictionary_encode()):  # fmt: skip
+        asked = {"categories": WORDS, "epsilon": 9, "rng": InsecureGenerator(5)}
+        answer = dp.describe({"town": column}, **asked)
+        answers.append({name: values.tolist() for name, values in answer.items()})
+    assert answers == [answers[0]] * 4
+    assert abs(answer["count"][0] - 160) < 20 and answer["top"][0] == "Ulm"
 
 
 def test_an_answer_is_near_the_truth_and_a_table_of_pandas():
@@ -246,27 +255,18 @@ def check_words(relation, monkeypatch, planted=lambda rule: rule):
         return keep(self, n, stream)
 
     monkeypatch.setattr(PartitionSelection, "keep", watched)
-    tables = [rows for n in range(3) for rows in itertools.combinations_with_replacement(ROWS, n)]
     laws = {}
-    for rows in tables:
+    for rows in (r for n in range(3) for r in itertools.combinations_with_replacement(ROWS, n)):
         call = prepared(texts(rows), epsilon=8, delta=0.4, neighbors=relation)
         handed.clear()
         call.mechanism.finish(call.mechanism.reduce(call.source), InsecureGenerator(1))
         laws[rows], counts = words_law(rows, planted(call.mechanism.rule))
         assert handed == counts
     assert call.mechanism.rule.loss == Approx(1, Fraction("0.05"))
-    apart = [[0, 1], [1, 0]] if relation == "add-remove" else [[1, 1]]
-    for one, other in itertools.permutations(tables, 2):
-        ways = (Counter(one) - Counter(other), Counter(other) - Counter(one))
-        if [sum(way.values()) for way in ways] in apart:
-            p, q = laws[one], laws[other]
+    for pair in near_pairs(laws, relation, ROWS):
+        for p, q in itertools.permutations([laws[rows] for rows in pair]):
             beyond = sum(max(p[shown] - np.exp(1) * q.get(shown, 0), 0) for shown in p)
-            assert beyond <= 0.05 + 1e-12, (one, other)
-
-
-@pytest.mark.parametrize("relation", ["add-remove", "replace"])
-def test_the_loss_of_private_words_over_all_small_neighbors(relation, monkeypatch):
-    check_words(relation, monkeypatch)
+            assert beyond <= 0.05 + 1e-12, pair
 
 
 class OneMore:
@@ -277,10 +277,12 @@ class OneMore:
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
-@pytest.mark.parametrize("planted", [OneMore, lambda rule: choose_rule(rule.loss, 1, "add-remove")])
-def test_words_that_are_shown_too_soon_are_found(relation, planted, monkeypatch):
-    with pytest.raises(AssertionError, match=" <= "):
-        check_words(relation, monkeypatch, planted)
+def test_the_loss_of_private_words_over_all_small_neighbors(relation, monkeypatch):
+    """Planted: words that are shown too soon."""
+    check_words(relation, monkeypatch)
+    for planted in (OneMore, lambda rule: choose_rule(rule.loss, 1, "add-remove")):
+        with pytest.raises(AssertionError, match=" <= "):
+            check_words(relation, monkeypatch, planted)
 
 
 def test_private_words_by_definition_and_by_the_rule_of_private_keys():
@@ -324,17 +326,6 @@ def test_what_is_no_text_is_no_word_and_rows_that_are_left_out_have_none():
     some = {"a": pd.Series(rows, dtype=object)}
     answer = dp.describe(some, where=where, epsilon=9, delta=1e-6)
     assert answer["top"][0] == ""
-
-
-def test_words_in_objects_and_dictionaries_are_told_from_what_is_missing():
-    rows, answers = ["Ulm", None, "Trier", "Bonn", "Ulm"] * 40, []
-    for column in (pd.Series(rows, dtype=object), pd.Series(rows, dtype="category"),
-                   pa.array(rows), pa.array(rows).dictionary_encode()):  # fmt: skip
-        asked = {"categories": WORDS, "epsilon": 9, "rng": InsecureGenerator(5)}
-        answer = dp.describe({"town": column}, **asked)
-        answers.append({name: values.tolist() for name, values in answer.items()})
-    assert answers == [answers[0]] * 4
-    assert abs(answer["count"][0] - 160) < 20 and answer["top"][0] == "Ulm"
 
 
 @pytest.mark.parametrize(("given", "error", "says"), [

@@ -4,7 +4,7 @@ import datetime as dt
 import math
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement
 from unittest.mock import Mock, patch
 
 import numpy as np
@@ -31,6 +31,7 @@ from dpfast.tables import as_source
 from ..support.bars import fewest
 from ..support.pairwise import quick_rows
 from ..support.views import innermost, prepared, quoted, replaced
+from .test_exponential_quantiles import near_pairs
 
 X = np.random.default_rng(1).normal(50, 10, 4000)
 ASKED = {"bounds": (0, 100), "epsilon": 1}
@@ -50,17 +51,6 @@ def widths_for(q, data=X, **asked):
     return found
 
 
-def laws(of, size):
-    """The exact laws of the distance from each cell, for all columns of so many rows."""
-    found = {}
-    for rows in combinations_with_replacement(range(CELLS), size):
-        cells = np.array(rows, np.int64)
-        for cell in range(CELLS):
-            side = of.side(cell, cells, 0, size)
-            found[rows, cell] = normalised([side.exact(j) for j in range(len(of.steps))])
-    return found
-
-
 def normalised(exponents):
     """Probabilities of exact exponents."""
     weights = np.array([math.exp(-float(one)) for one in exponents])
@@ -68,18 +58,15 @@ def normalised(exponents):
 
 
 def largest_loss(of, relation):
-    """The largest log-ratio of probabilities between neighbors of up to four rows."""
-    worst = 0.0
-    for size in range(1, 5):
-        here = laws(of, size)
-        there = here if relation == "replace" else laws(of, size - 1)
-        for (rows, cell), i in product(here, range(size)):
-            less = rows[:i] + rows[i + 1 :]
-            more = [tuple(sorted((*less, row))) for row in range(CELLS)]
-            for other in more if relation == "replace" else [less]:
-                ratio = np.log(here[rows, cell] / there[other, cell])
-                worst = max(worst, float(np.abs(ratio).max()))
-    return worst
+    """The largest log-ratio of laws of the distance from a cell, for neighbors of four rows."""
+    law = {}
+    for size in range(5):
+        for rows in combinations_with_replacement(range(CELLS), size):
+            sides = [of.side(cell, np.array(rows, np.int64), 0, size) for cell in range(CELLS)]
+            steps = range(len(of.steps))
+            law[rows] = np.array([normalised(map(side.exact, steps)) for side in sides])
+    near = near_pairs(law, relation, range(CELLS))
+    return max(float(np.abs(np.log(law[a] / law[b])).max()) for a, b in near)
 
 
 @quick_rows(2)
@@ -276,12 +263,7 @@ def largest_loss_of_scale(statistic, relation, epsilon):
         for rows in combinations_with_replacement(VALUES, size):
             summary = whole.inner.reduce(as_source(np.array(rows)))
             made[rows] = steps_of(whole, summary[1])
-    apart = [0]
-    for rows in made:
-        for less in (rows[:i] + rows[i + 1 :] for i in range(len(rows))):
-            more = [tuple(sorted((*less, row))) for row in VALUES]
-            others = more if relation == "replace" else [less]
-            apart += [abs(made[rows] - made[other]) for other in others]
+    apart = [abs(made[a] - made[b]) for a, b in near_pairs(made, relation, VALUES)]
     return float(max(apart) / noise.scale)
 
 

@@ -46,17 +46,18 @@ def farthest(size, norm, grid, whole, planted=0):
     return over
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("norm", ["l1", "l2"])
-@pytest.mark.parametrize("size", [1, 2])
-@pytest.mark.parametrize("whole", [False, True])
-def test_no_numbers_are_further_apart_than_noise_is_made_for(norm, size, whole):
-    assert farthest(size, norm, 1.0 if whole else 0.5, whole) == []
-
-
-def test_a_sensitivity_that_is_too_small_is_caught():
+@pytest.mark.parametrize(
+    "size, norm, whole",
+    [
+        pytest.param(*one, marks=[pytest.mark.full] * (one != (1, "l1", True)))
+        for one in itertools.product((1, 2), ("l1", "l2"), (True, False))
+    ],
+)
+def test_no_numbers_are_further_apart_than_noise_is_made_for(size, norm, whole):
     """Planted: one cell less in L1."""
-    assert farthest(1, "l1", 1.0, True) == [] != farthest(1, "l1", 1.0, True, planted=1)
+    given = size, norm, 1.0 if whole else 0.5, whole
+    assert farthest(*given) == []
+    assert (size, norm, whole) != (1, "l1", True) or farthest(*given, planted=1)
 
 
 def test_the_grid_is_public_and_noise_is_on_it():
@@ -83,10 +84,12 @@ def test_what_noise_is_made():
     # One number of sensitivity D has the noise of D / epsilon, to a part in 2**29.
     ratio = made().noise.deviation * made().grid / (math.sqrt(2) * 0.3)
     assert 1 <= ratio < 1 + 2**-28
-    budget = dp.Budget(rho=1, neighbors="replace")
-    of_two = {"sensitivity": 1, "norm": "l2", "rho": 0.25, "neighbors": "replace"}
-    dp.additive_release([1.0, 2.0], **of_two, budget=budget)
-    assert budget.history[0].loss == ZCDP(0.25) and budget.neighbors == "replace"
+    of_two = {"sensitivity": 1, "norm": "l2", "rho": 0.25}
+    assert made([1.0, 2.0], **of_two, epsilon=None).loss == ZCDP(0.25)
+    # Half of the answers are within ln(2) scales, and not so for a planted scale.
+    answers = dp.additive_release(np.zeros(4000), sensitivity=1, epsilon=0.5, noise="laplace")
+    share, spread = np.mean(np.abs(answers) < 2 * math.log(2)), 5.5 * math.sqrt(0.25 / 4000)
+    assert abs(share - 0.5) < spread < abs(np.mean(np.abs(answers) < 1) - 0.5)
 
 
 def test_large_and_small_values():
@@ -98,14 +101,6 @@ def test_large_and_small_values():
     whole = dp.additive_release(2**90 + 1, sensitivity=1, epsilon=500, whole=True)
     assert whole == 2**90 + 1
     assert math.isfinite(dp.additive_release(1.7e308, sensitivity=1e300, epsilon=1))
-
-
-@pytest.mark.full
-def test_the_distribution_of_an_answer():
-    """Half of the answers are within ln(2) scales, and not so for a planted scale."""
-    answers = dp.additive_release(np.zeros(4000), sensitivity=1, epsilon=0.5, noise="laplace")
-    share, spread = np.mean(np.abs(answers) < 2 * math.log(2)), 5 * math.sqrt(0.25 / 4000)
-    assert abs(share - 0.5) < spread < abs(np.mean(np.abs(answers) < 1) - 0.5)
 
 
 def test_what_an_additive_release_refuses():
@@ -248,17 +243,16 @@ def test_values_are_clipped_and_bounds_have_a_floor():
 
 
 def test_the_function_is_called_once_after_the_spend():
-    budget, seen = dp.Budget(epsilon=1), []
+    budget, seen, kw = dp.Budget(epsilon=1), [], {"bounds": (0, 8), "epsilon": 1}
 
     def asked(beta):
         seen.append((beta, len(budget.history)))
         return 0.5
 
-    dp.smooth_release(1, asked, bounds=(0, 8), epsilon=1, budget=budget)
-    assert seen == [(dp.smooth_beta(epsilon=1), 1)]
+    dp.smooth_release(1, asked, **kw, budget=budget)
     with pytest.raises(BudgetError):
-        dp.smooth_release(1, asked, bounds=(0, 8), epsilon=1, budget=budget)
-    assert len(seen) == 1
+        dp.smooth_release(1, asked, **kw, budget=budget)
+    assert seen == [(dp.smooth_beta(epsilon=1), 1)]
 
 
 class Odd(float):
@@ -277,33 +271,26 @@ NONE = [
 @pytest.mark.parametrize("bad", [-1.0, *NONE], ids=shown)
 def test_what_is_no_value_or_no_bound_is_told_after_the_spend(bad, what):
     """Whether the bound is a function of beta, or was computed before."""
-    if what == "value" and isinstance(bad, float) and bad == -1:
+    if what == "value" and repr(bad) == "-1.0":
         return
-    budget, kw = dp.Budget(epsilon=1), {"beta": dp.smooth_beta(epsilon=1)}
-    value, S = {"value": (bad, lambda beta: 1), "bound": (1, lambda beta: bad), "number": (1, bad)}[
-        what
-    ]
+    value, S = (bad, 1) if what == "value" else (1, bad)
+    kw = {"beta": dp.smooth_beta(epsilon=1)} if what == "number" else {}
+    budget, S = dp.Budget(epsilon=1), S if kw else lambda beta, S=S: S
     with pytest.raises(DataError, match="not shown") as error:
-        kw = kw if what == "number" else {}
         dp.smooth_release(value, S, bounds=(0, 8), epsilon=1, budget=budget, **kw)
     assert len(budget.history) == 1 and error.value.__context__ is None
     assert "77125" not in str(error.value)
 
 
-def test_bad_arguments():
+@pytest.mark.parametrize(("kw", "words"), [
+    ({"beta": None}, "beta must be given"), ({"beta": 5}, "beta must be at most"),
+    ({"smooth_sensitivity": lambda beta: 1}, "beta must be left out"),
+])  # fmt: skip
+def test_bad_arguments(kw, words):
     budget, most = dp.Budget(epsilon=1), dp.smooth_beta(epsilon=1)
-
-    def call(value=77.125, S=0.5, **kw):
-        kw = dict(bounds=(0, 8), beta=most, epsilon=1, budget=budget) | kw
-        return dp.smooth_release(value, S, **kw)
-
-    for kw, match in [
-        (dict(beta=None), "beta must be given"),
-        (dict(beta=most * 1.001), "beta must be at most"),
-        (dict(S=lambda beta: 1), "beta must be left out"),
-    ]:
-        with pytest.raises((ArgumentError, ArgumentTypeError), match=match) as error:
-            call(**kw)
-        assert "77.125" not in str(error.value)
-    assert not budget.history
-    assert 0 <= call(beta=most / 2) <= 8
+    given = {"smooth_sensitivity": 0.5, "bounds": (0, 8), "epsilon": 1, "budget": budget}
+    kw = {name: most * 1.001 if x == 5 else x for name, x in kw.items()}
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=words) as error:
+        dp.smooth_release(77.125, **{**given, "beta": most, **kw})
+    assert "77.125" not in str(error.value) and not budget.history
+    assert 0 <= dp.smooth_release(77.125, **given, beta=most / 2) <= 8

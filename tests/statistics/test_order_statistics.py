@@ -16,18 +16,16 @@ from dpfast.noise.grid import Base
 from dpfast.privacy import Approx, Pure
 from dpfast.statistics.quantiles import exponential
 from dpfast.statistics.quantiles.draws import RANK
-from dpfast.statistics.quantiles.exponential import ExponentialExtreme, ExponentialQuantile
-from dpfast.statistics.quantiles.joint import spread
+from dpfast.statistics.quantiles.exponential import ExponentialExtreme
 from dpfast.summaries.cells import cells
 from dpfast.tables import as_source
 from dpfast.tables.intake import one_column, read
 
 from ..reference.statistics import exponential_quantiles as exact
-from ..reference.statistics import joint_quantiles as joint
-from ..reference.statistics import recursive_quantiles as recursive
 from ..reference.summaries import quantise
 from ..support.pairwise import pairwise, quick_rows
 from ..support.views import innermost
+from .test_exponential_quantiles import near_pairs
 from .test_replay_smooth import loss
 
 EPSILON = 0.7
@@ -91,73 +89,34 @@ def log_pmf(made, rows, rate=None):
     return exact.leaf([(x, 1) for x in rows], (0, 4), target, rate, made.params.share)
 
 
-def most_lost(pmfs, neighbors, some=False):
-    """The largest loss of datasets of kept rows; with `some` kept rows may leave or enter too."""
-    most = 0.0
-    for rows in pmfs:
-        for rest in (rows[:i] + rows[i + 1 :] for i in range(len(rows))):
-            around = [rest] if neighbors == "add-remove" or some else []
-            if neighbors == "replace":
-                around += [tuple(sorted((*rest, v))) for v in range(5)]
-            most = max(most, *(float(np.abs(pmfs[rows] - pmfs[other]).max()) for other in around))
-    return most
-
-
 @quick_rows(2)
 @pytest.mark.parametrize("inside", [0.3, 0.7, 14])
 @pytest.mark.parametrize("q", [0, 1])
-@pytest.mark.parametrize("some", [False, True])
-@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-def test_extremes_lose_no_more_than_epsilon(q, neighbors, some, inside, monkeypatch):
+@pytest.mark.parametrize("near", ["both", "add-remove"])
+def test_extremes_lose_no_more_than_epsilon(q, near, inside, monkeypatch):
+    """Where rows are replaced, kept rows may leave or enter too."""
     monkeypatch.setattr(exponential, "INSIDE", inside)
-    made = extreme(q, neighbors=neighbors)
+    made = extreme(q, neighbors="replace" if near == "both" else near)
     every = datasets(range(5), range(7))
-    pmfs = {rows: log_pmf(made, rows) for rows in every}
-    assert most_lost(pmfs, neighbors, some) <= EPSILON + 1e-12
-    if inside < 14:
-        # The planted fault: the rate of the target T = 0.
-        doubled = {rows: log_pmf(made, rows, 2 * made.rate) for rows in every}
-        assert most_lost(doubled, neighbors) > EPSILON
+
+    def lost(rate):
+        pmfs = {rows: log_pmf(made, rows, rate) for rows in every}
+        pairs = near_pairs(pmfs, near, range(5))
+        return max(float(np.abs(pmfs[a] - pmfs[b]).max()) for a, b in pairs)
+
+    assert lost(made.rate) <= EPSILON + 1e-12
+    assert inside == 14 or lost(2 * made.rate) > EPSILON  # planted: the rate of the target T = 0
 
 
-@quick_rows(1)
-@pytest.mark.parametrize("q", [0, Fraction(1, 3), Fraction(1, 2), 1])
-def test_quantiles_of_some_rows_cost_no_more(q):
-    """A row that is replaced may leave the kept rows or enter: the same rate covers that."""
-    statistic = dp.Quantile(q=q, bounds=(0, 4), method="exponential")
-    made = statistic.measure(epsilon=EPSILON, unit="replace", where=True).inner.inner
-    assert type(made) is ExponentialQuantile
-    for factor, private in ((1, True), (2, False)):
-        pmfs = {
-            r: exact.column(r, q, factor * made.rate, 4, made.params.share)
-            for r in datasets(range(5), range(7))
-        }
-        assert (most_lost(pmfs, "replace", some=True) <= EPSILON + 1e-12) == private
-
-
-@pytest.mark.parametrize("qs", [(SHARE, Fraction(3, 4)), (0, Fraction(1, 2), Fraction(2, 3))])
-@pytest.mark.parametrize("kind", ["pure", "zcdp"])
-def test_recursive_quantiles_of_some_rows_cost_no_more(kind, qs):
-    loss, every = recursive.Loss(kind, 0.5, "replace"), datasets(range(3), range(4))
-    pmfs = {r: recursive.recursive(r, list(qs), loss, range(3), 2) for r in every}
-    less = ((pmfs[r], pmfs[r[:i] + r[i + 1 :]]) for r in every for i in range(len(r)))
-    for a, b in (pair[::way] for pair in less for way in (1, -1)):
-        if kind == "pure":
-            assert recursive.losses(a, b)[-1] <= loss.amount + 1e-9
-        else:
-            for order in (1.5, 2, 8):
-                assert recursive.renyi(a, b, order) <= loss.amount * order + 1e-9
-
-
-def test_joint_quantiles_of_some_rows_cost_no_more():
-    qs, every = (SHARE, Fraction(2, 3)), datasets(range(3), range(5))
-    for factor, private in ((1, True), (3, False)):
-        c, pmfs = factor * EPSILON / float(spread(qs, "replace")), {}
-        for rows in every:
-            pmf = joint.pmf(rows, 0, 2, qs, c)
-            pmfs[rows] = np.log([float(pmf[cells]) for cells in sorted(pmf)])
-        left = (pmfs[r] - pmfs[r[:i] + r[i + 1 :]] for r in every for i in range(len(r)))
-        assert (max(np.abs(one).max() for one in left) <= EPSILON + 1e-12) == private
+@pytest.mark.parametrize("kind", [
+    partial(dp.Quantile, q=0.3),
+    *(partial(dp.Quantiles, qs=[0.2, 0.9], method=method) for method in ("joint", "recursive")),
+])  # fmt: skip
+def test_masked_quantiles_are_those_of_all_rows(kind):
+    """With the same rate, which covers rows that leave the kept ones or enter."""
+    statistic, given = kind(bounds=(0, 4), nan="lower"), {"epsilon": EPSILON, "unit": "replace"}
+    whole, some = (innermost(statistic.measure(**given, where=w).inner) for w in (False, True))
+    assert whole == some and type(whole) is type(some)
 
 
 @pairwise

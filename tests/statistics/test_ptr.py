@@ -25,6 +25,7 @@ from ..reference.sensitivity import statistics
 from ..reference.statistics import ptr as reference
 from ..reference.statistics.ptr import hockey_stick, pass_probability
 from ..support.pairwise import every_value, quick_rows
+from .test_exponential_quantiles import near_pairs
 
 HALF = Fraction(1, 2)
 PAPER = dict(epsilon=20, delta=1e-6)  # so much that whatever passes the test comes out
@@ -359,7 +360,8 @@ def test_answers_are_no_further_apart_than_epsilon_and_delta(name, relation, pol
         for rows in itertools.combinations_with_replacement(DOMAIN, n)
         if name != "mean" or len(set(rows)) < 3
     }
-    links = [(found[a], found[b]) for a in found for b in neighbors(a, relation) if b in found]
+    near = near_pairs(found, relation, DOMAIN, lambda x: (x != x, x))
+    links = [(found[a], found[b]) for a, b in near]
     assert len(links) > 200
     pairs = {(a.seen, b.seen): (a, b) for a, b in links}.values()
 
@@ -371,12 +373,3 @@ def test_answers_are_no_further_apart_than_epsilon_and_delta(name, relation, pol
     if (name, relation) != ("mean", REP):  # where n is public nothing is to be tested
         assert worst(lower=1) > DELTA
     assert worst(shrink=0.25) > DELTA
-
-
-def neighbors(rows, relation):
-    for i in range(len(rows)):
-        rest = rows[:i] + rows[i + 1 :]
-        if relation == AR:
-            yield rest
-        else:
-            yield from (tuple(sorted((*rest, v), key=lambda v: (v != v, v))) for v in DOMAIN)
