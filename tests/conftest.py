@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from _pytest.mark.expression import Expression
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
@@ -57,6 +58,20 @@ def pytest_cmdline_main(config):
     is_full = config.option.markexpr == "full and not slow"
     if is_full and getattr(config.option, "dist", None) == "load":
         config.option.dist, config.option.loadscopereorder = "loadfile", False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc):
+    """Make no item of the rows that `-m` leaves out, which are most. (Without any row pytest
+    would call the test without arguments, so one stays, and is left out later.)"""
+    yield
+    config, calls = metafunc.config, metafunc._calls
+    if calls and config.option.markexpr and not any("::" in path for path in config.args):
+        chosen = Expression.compile(config.option.markexpr)
+        of_test = {mark.name for mark in metafunc.definition.iter_markers()}
+        named = ((call, of_test.union(mark.name for mark in call.marks)) for call in calls)
+        kept = [call for call, names in named if chosen.evaluate(names.__contains__)]
+        metafunc._calls = kept or calls[:1]
 
 
 def pytest_collection_finish(session):
