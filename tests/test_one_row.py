@@ -13,7 +13,6 @@ from collections import UserList, deque
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -28,6 +27,7 @@ from dpfast.tables.batches import Batches
 from .support import hostile
 from .support.attacks import OwnCount
 from .support.battery import CASES, NO_RELEASES, Case, public
+from .support.lazy import pl
 from .support.pairwise import quick_rows
 from .support.surface import LEARNERS
 

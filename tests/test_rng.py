@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from scipy import stats
 
 from dpfast import rng as rng_module
 from dpfast._kernels import rng as native
@@ -25,6 +24,7 @@ from dpfast.rng import InsecureGenerator, SecureGenerator, check, default_genera
 
 from .reference import rng as chacha20
 from .support.faulty_rng import ProcessGlobal
+from .support.lazy import stats
 from .support.names import shown
 from .support.paths import program
 

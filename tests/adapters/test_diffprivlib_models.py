@@ -7,10 +7,10 @@ import dpfast.adapters.diffprivlib as ours
 from dpfast.adapters.diffprivlib.refusals import BudgetError, Refused
 from dpfast.errors import DpfastError
 
-base = pytest.importorskip("sklearn.base", reason="scikit-learn is not installed")
-validation = pytest.importorskip("sklearn.utils.validation")
-NotFittedError = pytest.importorskip("sklearn.exceptions").NotFittedError
-models = ours.models
+from ..support.lazy import Lazy
+
+base = Lazy("sklearn.base")
+models = Lazy("dpfast.adapters.diffprivlib.models")
 
 X = np.random.default_rng(5).random((500, 2))
 Y = (X[:, 0] > 0.5).astype(int)
@@ -51,13 +51,13 @@ def test_a_model_learns_and_is_paid_once(name):
         assert np.mean(model.predict(X) == Y) > 0.85
     method = "transform" if hasattr(model, "transform") else "predict"
     assert len(getattr(model, method)(X)) == len(X)
-    with pytest.raises(NotFittedError, match="not fitted"):
+    with pytest.raises(Lazy("sklearn.exceptions").NotFittedError, match="not fitted"):
         getattr(made(name), method)
 
 
 def looked_at(monkeypatch, fit):
     """Which checks of scikit-learn are called with data in a fit."""
-    seen = []
+    validation, seen = pytest.importorskip("sklearn.utils.validation"), []
 
     def spy(name):
         def call(*args, **kw):
@@ -88,7 +88,7 @@ def test_rows_are_not_looked_at_before_the_spend(monkeypatch):
 
 def test_a_check_of_scikit_learn_is_caught(monkeypatch):
     """Planted: rows are validated as scikit-learn does it."""
-    seen, _ = looked_at(monkeypatch, lambda: validation.check_array(HOSTILE))
+    seen, _ = looked_at(monkeypatch, lambda: Lazy("sklearn.utils.validation").check_array(HOSTILE))
     assert seen == ["check_array"]
 
 

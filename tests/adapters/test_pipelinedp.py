@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from mpmath import mp
-from scipy import stats
 
 import dpfast as dp
 from dpfast.adapters import pipelinedp as ours
@@ -23,6 +22,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.selection.key_selection import choose_rule
 
 from ..noise.test_generator import raised_by
+from ..support.lazy import stats
 
 full = pytest.mark.full
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm
 
 import dpfast as dp
 from dpfast.aggregate import aggregators
@@ -26,6 +25,7 @@ from dpfast.rng import InsecureGenerator
 
 from ..reference.aggregate import aggregators as reference
 from ..reference.aggregate.aggregators import sorted_with_bounds
+from ..support.lazy import norm
 from ..support.pairwise import pairwise, quick_rows
 
 NAMES = [name for name in aggregators.AGGREGATORS if name != "auto"]

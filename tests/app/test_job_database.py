@@ -2,17 +2,19 @@
 
 import json
 import os
+from importlib.util import find_spec
 
 import pytest
 
-pytest.importorskip("ibis", reason="Ibis is not installed: pip install 'dpfast[sql]'")
-duckdb = pytest.importorskip("duckdb")
+from dpfast import Budget, job
+from dpfast.errors import ArgumentError, MissingExtraError, SourceError
 
-from dpfast import Budget, job  # noqa: E402
-from dpfast.errors import ArgumentError, MissingExtraError, SourceError  # noqa: E402
+from ..support.lazy import Lazy
+from ..support.pairwise import quick_rows
+from .conftest import releases
 
-from ..support.pairwise import quick_rows  # noqa: E402
-from .conftest import releases  # noqa: E402
+duckdb = Lazy("duckdb")
+pytestmark = pytest.mark.skipif(find_spec("ibis") is None, reason="pip install 'dpfast[sql]'")
 
 DELAY = {"statistic": "mean", "column": "delay"}
 LATE = {"name": "late", "statistic": "count", "where": ["carrier = UA", "delay >= 50"]}

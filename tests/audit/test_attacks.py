@@ -11,7 +11,6 @@ import types
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 import dpfast as dp
 from dpfast.errors import BudgetError
@@ -19,6 +18,7 @@ from dpfast.rng import InsecureGenerator
 
 from ..support import attacks
 from ..support.attacks import ATTACKS, interfaces
+from ..support.lazy import binom
 from ..support.pairwise import quick_rows
 
 EVERY = pytest.mark.parametrize("name", list(ATTACKS))

@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 import dpfast as dp
 from dpfast.audit.once import chance
@@ -13,6 +12,7 @@ from dpfast.audit.replayed import same
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.rng import InsecureGenerator
 
+from ..support.lazy import binom
 from ..support.pairwise import quick_rows
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import dpfast as dp
 from benchmarks.audited import __main__ as command
@@ -21,6 +20,7 @@ from dpfast.statistics.quantiles import exponential
 from dpfast.sulq import parts as round_parts
 
 from ..support.battery import public
+from ..support.lazy import stats
 from ..support.pages import figures, quick_run
 from ..support.pairwise import quick_rows
 

@@ -4,7 +4,6 @@ import datetime as dt
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -12,6 +11,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentError
 from dpfast.tables import key_words
 
+from ..support.lazy import pl
 from ..support.pairwise import quick_rows
 
 MOMENTS = ["2024-01-01T08:00", "2024-01-01T23:59:59.999999", "2024-01-02", "1969-12-31T05:00"]

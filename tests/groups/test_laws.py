@@ -20,7 +20,6 @@ from itertools import chain, combinations, combinations_with_replacement
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy import special
 
 import dpfast as dp
 from dpfast._core.once import forget
@@ -44,6 +43,7 @@ from dpfast.statistics.quantiles.ends import Widths
 from dpfast.tables.bounding import UNBOUNDED, Bounding
 
 from ..reference.groups.quantile import log_probabilities
+from ..support.lazy import special
 from ..support.pairwise import quick_rows
 
 AR, REP = "add-remove", "replace"

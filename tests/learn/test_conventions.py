@@ -14,12 +14,12 @@ from dpfast.learn import PCA, KMeans, LinearRegression, TruncatedSVD
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import rounds
 
+from ..support.lazy import Lazy
 from ..support.pages import GUIDE
 from ..support.pairwise import quick_rows
 
 pd = pytest.importorskip("pandas")
-sklearn = pytest.importorskip("sklearn")
-checks = pytest.importorskip("sklearn.utils.estimator_checks")
+sklearn, checks = Lazy("sklearn"), Lazy("sklearn.utils.estimator_checks")
 
 
 def seeded(rng_of):

@@ -8,7 +8,6 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
 
 import dpfast as dp
 from dpfast.errors import BudgetError, DataError
@@ -21,6 +20,7 @@ from dpfast.sulq import parts as round_parts
 from dpfast.sulq import rounds as _rounds
 
 from ..reference.learn import decision_tree as reference
+from ..support.lazy import chi2
 from ..support.learners import rounds_of
 
 VALUES = [[0, 1, 2], [0, 1], [0, 1, 2, 3]]

@@ -5,7 +5,6 @@ import zoneinfo
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
@@ -17,6 +16,7 @@ from dpfast.measurement import times
 from dpfast.rng import InsecureGenerator
 from dpfast.tables.time_columns import time_column
 
+from ..support.lazy import pl
 from ..support.pairwise import every_value, quick_rows
 
 N = 4000

@@ -9,7 +9,6 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from dpfast._core.roots import root_up
 from dpfast.errors import ArgumentError, ArgumentTypeError
@@ -22,6 +21,7 @@ from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
+from ..support.lazy import norm
 from ..support.noise import p_value
 from ..support.pairwise import every_value, quick_rows
 

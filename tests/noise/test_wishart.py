@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from dpfast.errors import ArgumentError
 from dpfast.noise import wishart
@@ -15,6 +14,7 @@ from dpfast.noise.wishart import MatrixNoise, matrix_noise
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
+from ..support.lazy import stats
 from ..support.pairwise import quick_rows
 
 LOSS = Pure(1)

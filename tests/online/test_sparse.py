@@ -10,7 +10,6 @@ from functools import cache, partial
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, StreamError
@@ -21,6 +20,7 @@ from dpfast.privacy import ZCDP, Approx, Pure, pure_within
 from dpfast.rng import InsecureGenerator
 
 from ..reference.online import sparse as reference
+from ..support.lazy import logsumexp
 from ..support.pairwise import quick_rows
 
 LOSSES = {"pure": {"epsilon": 1}, "rho": {"rho": 0.2}}

@@ -9,11 +9,8 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
 from dpfast.selection import arguments
 
+from ..support.lazy import da, dask, dd
 from ..support.pairwise import quick_rows
-
-dask = pytest.importorskip("dask")
-da = pytest.importorskip("dask.array")
-dd = pytest.importorskip("dask.dataframe")
 
 RNG = np.random.default_rng(0)
 N = 9_000
@@ -89,32 +86,34 @@ def masked(rows):
     return da.ma.masked_equal(da.from_array(rows, chunks=7), 39)
 
 
-NULLS = dd.from_pandas(pd.Series([1, 2, None, 4] * 9, dtype="Int64"), npartitions=3)
-ZEROS, LINE = np.zeros(40), da.zeros(40)
-REFUSED = [
-    *((masked(np.arange(40, dtype=kind)), {}, "without a mask") for kind in (float, int)),
-    *((LINE, {"axis": axis}, "axis must be an integer") for axis in (0.0, np.array([0, 1]))),
-    (LINE, {"axis": 1}, "axis must be 0 or -1"),
-    ([da.zeros(4), da.zeros(4)], {}, "compute it first"),
-    (ZEROS, {"base": LINE}, "compute it first"),
-    (NULLS, {}, "finite numbers.*got nan"),
-    (da.zeros((30, 30)), {}, "scores must be of one dimension"),
-    (da.zeros(0), {}, "at least one row and one candidate"),
-    (da.full(500, np.nan, chunks=99), {}, "finite numbers"),
-    (da.full(500, -np.inf, chunks=99), {}, "above minus infinity"),
-    (dd.from_pandas(pd.DataFrame({"s": ["a"] * 500})), {}, "must be"),
-    (dd.from_pandas(pd.DataFrame({"s": [1], "t": 2})), {}, "one dimension"),
-]
+def refused():
+    """Scores, more arguments, and words of the error."""
+    nulls = dd.from_pandas(pd.Series([1, 2, None, 4] * 9, dtype="Int64"), npartitions=3)
+    zeros, line = np.zeros(40), da.zeros(40)
+    return [
+        *((masked(np.arange(40, dtype=kind)), {}, "without a mask") for kind in (float, int)),
+        *((line, {"axis": axis}, "axis must be an integer") for axis in (0.0, np.array([0, 1]))),
+        (line, {"axis": 1}, "axis must be 0 or -1"),
+        ([da.zeros(4), da.zeros(4)], {}, "compute it first"),
+        (zeros, {"base": line}, "compute it first"),
+        (nulls, {}, "finite numbers.*got nan"),
+        (da.zeros((30, 30)), {}, "scores must be of one dimension"),
+        (da.zeros(0), {}, "at least one row and one candidate"),
+        (da.full(500, np.nan, chunks=99), {}, "finite numbers"),
+        (da.full(500, -np.inf, chunks=99), {}, "above minus infinity"),
+        (dd.from_pandas(pd.DataFrame({"s": ["a"] * 500})), {}, "must be"),
+        (dd.from_pandas(pd.DataFrame({"s": [1], "t": 2})), {}, "one dimension"),
+    ]
 
 
 @pytest.mark.parametrize("few", [10, 1 << 20])
-@pytest.mark.parametrize("scores, more, words", REFUSED)
-def test_what_is_refused_before_the_spend(scores, more, words, few, monkeypatch):
+def test_what_is_refused_before_the_spend(few, monkeypatch):
     monkeypatch.setattr(arguments, "FEW", few)
     budget = dp.Budget(epsilon=1)
-    with pytest.raises((ArgumentError, ArgumentTypeError), match=words):
-        dp.selection.exponential(scores, sensitivity=1, epsilon=1, budget=budget, **more)
-    assert not budget.history
+    for scores, more, words in refused():
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=words):
+            dp.selection.exponential(scores, sensitivity=1, epsilon=1, budget=budget, **more)
+        assert not budget.history, words
 
 
 def test_a_large_top_takes_few_passes():

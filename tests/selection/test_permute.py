@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from dpfast._kernels import selection as coins
 from dpfast._kernels.rng import BitStream
@@ -20,6 +19,7 @@ from dpfast.selection import permute
 from dpfast.selection.scores.stored import Stored
 
 from ..reference.selection import permute as reference
+from ..support.lazy import stats
 from ..support.noise import p_value
 from ..support.pairwise import quick_rows
 

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chisquare
 
 import dpfast as dp
 from dpfast import selection
@@ -23,6 +22,7 @@ from dpfast.selection.exponential_race import Race, Top, block_length
 from dpfast.selection.scores.stored import REACH, Stored, TiltedScores
 
 from ..reference.selection import exponential as twin
+from ..support.lazy import chisquare
 from ..support.memory import peak
 from ..support.pairwise import every_value, pairwise, quick_rows
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import special
 
 from dpfast.aggregate.blocks.partition import KeyedLabels, RandomLabels
 from dpfast.rng import InsecureGenerator
 from dpfast.tables.key_words import secret
 
+from ..support.lazy import special
 from ..support.pairwise import quick_rows
 
 N = 1 << 19

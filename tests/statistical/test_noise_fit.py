@@ -7,11 +7,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy import special
 
 from dpfast import noise
 from dpfast.rng import InsecureGenerator
 
+from ..support.lazy import special
 from ..support.pairwise import quick_rows
 
 N = 1_000_000

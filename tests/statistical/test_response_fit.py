@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from scipy import special
 
 import dpfast as dp
 from dpfast.rng import InsecureGenerator
 
+from ..support.lazy import special
 from ..support.pairwise import quick_rows
 
 N = 1 << 20

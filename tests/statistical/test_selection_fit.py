@@ -13,13 +13,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy import special
 
 import dpfast as dp
 from dpfast._kernels.noise import Script
 from dpfast.rng import InsecureGenerator
 
 from ..reference.selection import exponential as twin
+from ..support.lazy import special
 from ..support.pairwise import quick_rows
 
 ALPHA = 1e-9

@@ -6,7 +6,6 @@ from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
@@ -19,6 +18,7 @@ from dpfast.privacy import ZCDP, Approx, Draws
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals import api
 
+from ..support.lazy import pl
 from ..support.noise import Recorder
 from ..support.pairwise import every_value, pairwise
 from .test_totals import RELATIONS, STATISTICS, expected

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 import dpfast as dp
 from dpfast import response
@@ -27,6 +26,7 @@ from dpfast.statistics.response import Coin, leading_slowly
 
 from ..reference.statistics import response as plain
 from ..support.hostile import Hostile
+from ..support.lazy import stats
 from ..support.pairwise import every_value, pairwise, quick_rows
 
 SIZES = [0, 1, 7, 63, 64, 65, 200, plain.BLOCK - 1, plain.BLOCK, plain.BLOCK + 77]

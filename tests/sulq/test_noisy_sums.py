@@ -18,7 +18,6 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from scipy.stats import norm
 
 import dpfast as dp
 from dpfast._kernels.jit import RowLoop
@@ -42,6 +41,7 @@ from dpfast.sulq import rounds as _rounds
 from dpfast.tables import memory
 
 from ..reference.sulq import noisy_sums as reference
+from ..support.lazy import norm
 from ..support.pages import program
 from ..support.pairwise import pairwise, quick_rows
 

@@ -11,7 +11,6 @@ from unittest.mock import patch
 import numba
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
@@ -29,6 +28,7 @@ from dpfast.sulq import (
 from dpfast.sulq import parts as round_parts
 from dpfast.sulq.row_functions import split
 
+from ..support.lazy import norm
 from ..support.names import shown
 from ..support.pairwise import pairwise, quick_rows
 from .test_noisy_sums import spent, worst_moves

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-ibis = pytest.importorskip("ibis", reason="Ibis is not installed: pip install 'dpfast[sql]'")
+from .lazy import ibis
 
 ENGINES = ["duckdb", "sqlite", pytest.param("postgres", marks=pytest.mark.full)]
 

@@ -1,9 +1,10 @@
 """Joint noise by sizes alone, a stand-in for the choice of noise, and the fit of draws to a law."""
 
 import numpy as np
-from scipy.stats import chisquare
 
 from dpfast.measurement.choice import Moves, NoiseCandidate, choose_noise
+
+from .lazy import chisquare
 
 
 def box_noise(loss, sizes, weights=(), counts=0):

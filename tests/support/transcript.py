@@ -13,8 +13,6 @@ from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
-from scipy.special import expit
-from scipy.stats import norm
 
 from dpfast.noise.additive import analytic
 from dpfast.noise.box import BoxNoise
@@ -22,6 +20,8 @@ from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.noise.wishart import MatrixNoise
 from dpfast.privacy import ZCDP, Draws, Pure
 from dpfast.sulq.rounds import _Choices
+
+from .lazy import expit, norm
 
 
 @contextmanager

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from scipy import special
 
 from dpfast._kernels import groups as kernel
 from dpfast._kernels import tables
@@ -17,6 +16,7 @@ from dpfast.tables.bounding import Bounding
 from dpfast.tables.key_words import KeyWords
 
 from ..reference.groups import bounding as twin
+from ..support.lazy import special
 from ..support.pairwise import every_value
 from ..support.paths import on_every_path
 

@@ -14,12 +14,9 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 
+from ..support.lazy import da, dask, dd
 from ..support.pairwise import quick_rows
 from . import test_engine as engine
-
-dask = pytest.importorskip("dask")
-da = pytest.importorskip("dask.array")
-dd = pytest.importorskip("dask.dataframe")
 
 TABLE, B, PAY, rng = engine.TABLE, engine.B, engine.PAY, engine.rng
 
@@ -53,7 +50,7 @@ def test_what_dask_holds_is_what_it_would_hold_in_memory(scheduler, name):
 
 
 def test_what_is_no_data_is_refused_and_never_computed(monkeypatch):
-    monkeypatch.setattr(dask, "compute", None)
+    monkeypatch.setattr("dask.compute", None)
     for call in (
         lambda: dp.mean(da.zeros((3, 3, 3)), **B),
         lambda: dp.mean(dask.delayed(1), **B),

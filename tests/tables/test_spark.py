@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,8 @@ from dpfast.tables import spark as spark_module
 from . import test_engine as engine
 from .test_engine import TABLE, B, N, rng
 
-pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'dpfast[spark]'")
 pytestmark = [
+    pytest.mark.skipif(find_spec("pyspark") is None, reason="pip install 'dpfast[spark]'"),
     pytest.mark.full,  # and one of them by night
     pytest.mark.filterwarnings("ignore"),  # of pyspark about pandas, of the JVM about sockets
     pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java 17 or newer"),

@@ -4,7 +4,6 @@ import functools
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,6 +12,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
 from dpfast.rng import InsecureGenerator
 
+from ..support.lazy import pl
 from ..support.pairwise import quick_rows
 
 N = 3000

@@ -4,13 +4,14 @@ import datetime as dt
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
+
+from ..support.lazy import pl
 
 LO, HI = dt.date(2020, 1, 1), dt.date(2022, 1, 1)
 DAYS = np.datetime64(LO) + np.arange(500)

@@ -15,9 +15,9 @@ from dpfast.tables.sql import cells as sql
 from dpfast.tables.sql.cells import cell, equal_bins
 from dpfast.tables.sql.sums import BITS, Term, sums_by
 
+from ...support.lazy import ibis
 from ...support.pairwise import every_value, quick_rows
 
-ibis = pytest.importorskip("ibis")
 pa = pytest.importorskip("pyarrow")
 INF, NAN = math.inf, math.nan
 
