@@ -15,6 +15,8 @@ from dpfast.budget import release
 from dpfast.errors import ArgumentError, BudgetError
 from dpfast.privacy import Approx, Draws, Pure, float_down
 
+from ..support.battery import CASES, each
+
 REP = "replace"
 
 
@@ -96,16 +98,10 @@ X = np.arange(50.0)
 BOUNDS = {"bounds": (0, 60)}
 GROUPS = dp.group_by({"k": [0, 1] * 25, "x": X}, "k", keys=[0, 1])
 PCA = dp.learn.PCA(1, bounds=(0, 1), epsilon=0.5, delta=0.1)
-#: Calls of every kind: functions, methods, values that are measured, classes, learners.
+#: Calls beside those of the battery: methods, values that are measured, classes, learners.
 CALLS = {
-    "median": (dp.median, X, BOUNDS),
-    "mean": (dp.mean, X, BOUNDS),
-    "automatic": (dp.mean, X, {"bounds": "auto"}),
     "partial": (partial(dp.median, **BOUNDS), X, {}),
-    "histogram": (dp.histogram, X, {"bins": [0, 9, 60]}),
-    "draw": (dp.selection.exponential, X, {"sensitivity": 1}),
     "groups": (GROUPS.mean, "x", BOUNDS),
-    "keys": (dp.select_keys, ["a"] * 99, {"delta": 0.1}),
     "stream": (dp.online.SparseVector, None, {"positives": 2}),
     "one of it": (dp.online.AboveThreshold, None, {}),
     "rounds": (dp.sulq.NoisySums, X, {"queries": 2}),
@@ -113,6 +109,7 @@ CALLS = {
     "measurement": (dp.Mean(**BOUNDS).measure(epsilon=0.5), X, None),
     "learner": (PCA.fit, np.ones((40, 2)), None),
 }
+CALLS |= {name: (case.call, case.data, case.kw | case.losses[0]) for name, case in CASES.items()}
 
 
 def prepare(name, **more):
@@ -135,13 +132,13 @@ class Silent(dp.rng.SecureGenerator):
         raise Touched
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each(CALLS)
 def test_nothing_is_spent_read_or_drawn_before_it_runs(name, monkeypatch):
     seen, budget = [], dp.Budget(epsilon=9, delta=0.5)
     with monkeypatch.context() as patch:
         patch.setattr(release.Prepared, "run", seen.append)
         prepared = prepare(name, budget=budget, rng=Silent())
-    assert prepared.mechanism.loss.epsilon <= 0.5 and prepared.budget is budget
+    assert prepared.mechanism.loss.epsilon <= 2 and prepared.budget is budget
     assert not seen and not budget.history and budget.neighbors is None
     assert prepare(name, budget=budget).run() is not None
     (entry,) = budget.history

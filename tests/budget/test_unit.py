@@ -16,6 +16,7 @@ from dpfast.budget.ledger import Unit
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.privacy import ZCDP, Approx, Draws, Pure, convert
 
+from ..support.battery import CASES
 from ..support.pairwise import quick_rows
 
 REP, AR = "replace", "add-remove"
@@ -241,35 +242,28 @@ def test_a_budget_that_does_not_ask_for_the_unit_is_found(monkeypatch):
     assert any(spent != total for spent, total in map(random_spends, range(8)))
 
 
-VALUES, ONE = [1.0, 2.0, 3.0, 4.0], {"max_rows": 1}
-BOUNDS = {"bounds": (0, 9)}
-GROUPED = {"k": [1, 2, 1, 2]}
-BY_PEOPLE = {
-    "count": lambda **by: dp.count(VALUES, **ONE, **by),
-    "median": lambda **by: dp.median(VALUES, **ONE, **BOUNDS, **by),
-    "histogram": lambda **by: dp.histogram(VALUES, bins=2, **ONE, **BOUNDS, **by),
-    "groups": lambda ids, **by: dp.group_by(GROUPED, "k", keys=[1, 2], ids=ids, **ONE).count(**by),
-    "keys": lambda **by: dp.select_keys([1, 2, 1, 2], max_groups=1, delta=0.01, **by),
-    "aggregate": lambda **by: dp.sample_and_aggregate(VALUES, len, blocks=2, **BOUNDS, **by),
-}
+DATA = {"pandas": "data", "polars": "values"}
+OF_PEOPLE = [name for name, case in CASES.items() if "ids" in case.rows]
 
 
+@quick_rows(9)
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
-@pytest.mark.parametrize("call", BY_PEOPLE)
-def test_ids_that_say_another_name_are_refused(call, kind):
+@pytest.mark.parametrize("name", OF_PEOPLE)
+def test_ids_that_say_another_name_are_refused(name, kind):
     """Else a loss of houses would count as one of persons."""
-    series = pytest.importorskip(kind).Series
-    data = {"data" if kind == "pandas" else "values": [1, 2, 3, 3]}
-    for name, ids in (("house", series(name="house", **data)), ("", [1, 2, 3, 3])):
-        budget, new = dp.Budget(epsilon=1, delta=0.1, ids="id"), dp.Budget(epsilon=1, delta=0.1)
-        with pytest.raises(BudgetError, match="'house'") if name else contextlib.nullcontext():
-            BY_PEOPLE[call](ids=ids, epsilon=0.5, budget=budget)
-        assert [entry.ids for entry in budget.history] == ["id"] * (not name)
-        BY_PEOPLE[call](ids=ids, epsilon=0.5, budget=new)
-        assert new.ids == (name or "ids")
+    case = CASES[name]
+    ids = case.kw["ids"].tolist()
+    house = pytest.importorskip(kind).Series(name="house", dtype=None, **{DATA[kind]: ids})
+    for said, column in (("house", house), ("", ids)):
+        budget, new = (dp.Budget(epsilon=9, delta=0.1, **unit) for unit in ({"ids": "id"}, {}))
+        with pytest.raises(BudgetError, match="'house'") if said else contextlib.nullcontext():
+            case(case.data, case.losses[0], ids=column, budget=budget)
+        assert [entry.ids for entry in budget.history] == ["id"] * (not said)
+        case(case.data, case.losses[0], ids=column, budget=new)
+        assert new.ids == (said or "ids")
 
 
 def test_names_of_columns_that_are_forgotten_are_caught(monkeypatch):
     monkeypatch.setattr("dpfast.measurement.statistic.id_name", lambda ids: "")
     with pytest.raises(pytest.fail.Exception):
-        test_ids_that_say_another_name_are_refused("count", "pandas")
+        test_ids_that_say_another_name_are_refused("count of people", "pandas")

@@ -20,6 +20,7 @@ from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals.count import Count
 
+from ..support.battery import CASES
 from ..support.pairwise import quick_rows
 from .test_choice import law, law_of_one, shifted
 
@@ -30,58 +31,34 @@ X = np.where(np.arange(N) % 4 == 1, math.nan, np.arange(N) % 10)
 Y = np.where(np.arange(N) % 5 == 1, math.nan, np.arange(N) % 7)
 XY = np.stack([X, Y], axis=1)
 IDS = np.arange(N) // 2
-LOSS = {"epsilon": 2, "delta": 1e-6}
-OF_ONE = {
-    **{name: {} for name in ("sum", "mean", "variance", "std", "median", "minimum", "maximum")},
-    **{name: {} for name in ("iqr", "trimmed_mean", "winsorized_mean")},
-    "quantile": {"q": 0.3},
-    "quantiles": {"qs": [0.2, 0.7]},
-    "quantile_interval": {"q": 0.5},
-    "percentile": {"q": 30},
-    "ptr.mean": {"proposed": 0.1},
-    "ptr.quantile": {"q": 0.5, "proposed": 0.1},
-    "ptr.iqr": {"proposed": None},
+#: A case of the battery for each statistic that says what it does with a missing number.
+SAYS = 'nan : {"raise", "lower", "upper", "drop"} or float, optional'
+EVERY = {
+    name: next(case for case in CASES.values() if case.call is one.function and not case.rows)
+    for name, one in dp.STATISTICS.items()
+    if SAYS in str(one.function.__doc__)
 }
-OF_TWO = ("covariance", "ratio", "correlation")
 
 
-def call(name, **more):
+def call(name, data=None, **more):
     """Release a statistic of rows of which some are missing."""
-    entry, one = dp.STATISTICS[name], name in OF_ONE
-    kw = {"bounds": (0, 9) if one else [(0, 9), (0, 6)], **OF_ONE.get(name, {})}
-    if name == "bounds":
-        kw = {}
-    loss = {"epsilon": 2} if name in ("quantiles", "bounds") else LOSS
-    data = more.pop("data", X if one or name == "bounds" else XY)
-    return entry.function(data, **kw, **loss, **more, rng=InsecureGenerator(3))
+    case = EVERY[name]
+    data = (XY if case.form == "table" else X) if data is None else data
+    return case(data, case.losses[0], rng=InsecureGenerator(3), **more)
 
 
 def same(a, b):
     np.testing.assert_array_equal(np.array(a, object), np.array(b, object))
 
 
-EVERY = [*OF_ONE, *OF_TWO, "bounds"]
-
-
-def test_all_statistics_are_here():
-    says = 'nan : {"raise", "lower", "upper", "drop"} or float, optional'
-    docs = {name: str(one.function.__doc__) for name, one in dp.STATISTICS.items()}
-    assert {name for name, text in docs.items() if says in text} == {*EVERY}
-
-
 @quick_rows(6)
 @pytest.mark.parametrize("name", EVERY)
 def test_missing_rows_are_dropped_where_their_number_is_private(name):
-    if name == "ptr.iqr":  # whose noise multiplies the range has no add-remove
-        with pytest.raises(DataError):
-            call(name, neighbors="replace")
-        return
-    relation = {"neighbors": "add-remove"}
+    """Of two columns a row is dropped with either, but for a quotient of sums of each."""
+    relation, two = {"neighbors": "add-remove"}, EVERY[name].form == "table"
     same(call(name, **relation), call(name, nan="drop", **relation))
-    kept = X[X == X] if name in OF_ONE or name == "bounds" else None
-    if name in ("covariance", "correlation"):  # listwise
-        kept = XY[~np.isnan(XY).any(axis=1)]
-    if kept is not None:
+    kept = XY[~np.isnan(XY).any(axis=1)] if two else X[X == X]
+    if name != "ratio":
         same(call(name, **relation), call(name, data=kept, nan="raise", **relation))
     with pytest.raises(DataError, match="nan='raise'"):
         call(name, neighbors="replace")
@@ -94,7 +71,7 @@ def test_missing_rows_are_dropped_where_their_number_is_private(name):
 def test_so_they_are_of_people_and_under_masks(name):
     for neighbors in ("add-remove", "replace"):
         for more in ({"ids": IDS, "max_rows": 2}, {"where": np.arange(N) % 3 > 0}):
-            if name.startswith("ptr") and ("where" in more or name == "ptr.iqr"):
+            if name.startswith("ptr") and "where" in more:
                 continue
             same(*(call(name, nan=nan, neighbors=neighbors, **more) for nan in (None, "drop")))
 

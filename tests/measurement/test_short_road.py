@@ -18,6 +18,7 @@ from dpfast.measurement.choice import choose_noise
 from dpfast.noise.distributions.discrete import FewLaplace, laplace_noise
 from dpfast.rng import InsecureGenerator
 
+from ..support.battery import CASES, EPSILON
 from ..support.pairwise import every_value, quick_rows
 
 ROWS = np.arange(1, 41)
@@ -32,26 +33,21 @@ def measured(kind):
     return call
 
 
+#: Cases of the battery about a column alone, and what the battery does not ask.
 CALLS = {
-    "count": (dp.count, {}),
+    name: (case.call, case.kw)
+    for name, case in CASES.items()
+    if case.form == "column" and not case.rows and EPSILON in case.losses
+} | {
     "count of numbers": (dp.count, {"nan": "drop"}),
-    "count of nonzero rows": (dp.count_nonzero, {}),
     "proportion": (measured(dp.Proportion), {"equal": 7}),
     "proportion of a word": (measured(dp.Proportion), {"equal": "7"}),
     "mean, measured": (measured(dp.Mean), BOUNDS),
-    "sum": (dp.sum, BOUNDS),
-    "mean": (dp.mean, BOUNDS | {"neighbors": "replace"}),
+    "mean of rows that are known": (dp.mean, BOUNDS | {"neighbors": "replace"}),
     "dropped": (dp.mean, BOUNDS | {"nan": "drop"}),
-    "variance": (dp.variance, BOUNDS | {"nan": 3.0}),
-    "std": (dp.std, {"bounds": "auto"}),
-    "median": (dp.median, BOUNDS),
-    "quantiles": (dp.quantiles, BOUNDS | {"qs": (0.25, 0.75), "neighbors": "replace"}),
-    "minimum": (dp.minimum, BOUNDS | {"nan": "upper"}),
-    "iqr": (dp.iqr, BOUNDS),
-    "trimmed mean": (dp.trimmed_mean, BOUNDS | {"proportion": 0.1}),
-    "outer bounds": (dp.bounds, {}),
-    "histogram": (dp.histogram, {"bins": 5} | BOUNDS),
-    "categories": (dp.histogram, {"categories": (1.0, 2.0, 3.0)}),
+    "replaced": (dp.variance, BOUNDS | {"nan": 3.0}),
+    "minimum, filled": (dp.minimum, BOUNDS | {"nan": "upper"}),
+    "categories that are few": (dp.histogram, {"categories": (1.0, 2.0, 3.0)}),
 }
 KINDS = {
     "doubles": ROWS.astype(float),

@@ -16,6 +16,7 @@ from dpfast.measurement import times
 from dpfast.rng import InsecureGenerator
 from dpfast.tables.time_columns import time_column
 
+from ..support.battery import CASES
 from ..support.lazy import pl
 from ..support.pairwise import every_value, quick_rows
 
@@ -27,20 +28,16 @@ HOUR = dt.timedelta(hours=1)
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
 ROWS = np.arange(N) % 3 > 0
 
-WEIGHED = {"weights": np.linspace(0, 1, N), "weight_bounds": (0, 1)}
+FEW = 331
+OF_POINTS = dp.median, dp.mean, dp.quantile, dp.quantiles, dp.percentile, dp.quantile_interval
+OF_POINTS += dp.minimum, dp.maximum, dp.trimmed_mean, dp.winsorized_mean
+#: Cases of the battery whose answers are times where the rows are.
 POINTS = {
-    "median": (dp.median, {}),
-    "mean": (dp.mean, {}),
-    "quantile": (dp.quantile, {"q": 0.9}),
-    "quantiles": (dp.quantiles, {"qs": [0.1, 0.5]}),
-    "minimum": (dp.minimum, {}),
-    "maximum": (dp.maximum, {}),
-    "trimmed mean": (dp.trimmed_mean, {"proportion": 0.1}),
-    "winsorized mean": (dp.winsorized_mean, {"proportion": 0.1}),
-    "mean of some": (dp.mean, {"where": ROWS}),
-    "mean of people": (dp.mean, {"ids": np.arange(N) // 2, "max_rows": 2}),
-    "mean with weights": (dp.mean, WEIGHED),
+    name: (case.call, {word: value for word, value in case.kw.items() if word != "bounds"})
+    for name, case in CASES.items()
+    if case.call in OF_POINTS and case.form == "column" and case.kw["bounds"] == (0, 100)
 }
+POINTS["mean with weights"] = dp.mean, {"weights": np.linspace(0, 1, FEW), "weight_bounds": (0, 1)}
 
 
 def rng():
@@ -51,14 +48,14 @@ def rng():
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 @pytest.mark.parametrize("name", POINTS)
 def test_an_answer_is_that_of_the_counts(name, relation):
-    call, more = POINTS[name]
+    (call, more), days, spans = POINTS[name], DAYS[:FEW], SPANS[:FEW]
     more, lo, hi = {**more, "epsilon": 1, "neighbors": relation}, *np.array([LO, HI], "M8[D]")
-    due = call((DAYS - lo).astype(int), bounds=(0, int((hi - lo).astype(int))), rng=rng(), **more)
-    found = call(DAYS, bounds=(LO, HI), rng=rng(), **more)
+    due = call((days - lo).astype(int), bounds=(0, int((hi - lo).astype(int))), rng=rng(), **more)
+    found = call(days, bounds=(LO, HI), rng=rng(), **more)
     np.testing.assert_array_equal(found, lo + np.rint(due).astype(int))
-    assert found.dtype == "M8[D]" and np.ndim(found) == np.ndim(due)
-    due = call(SPANS.astype(int), bounds=(0, 3600), rng=rng(), **more)
-    found = call(SPANS, bounds=(0 * HOUR, HOUR), rng=rng(), **more)
+    assert np.asarray(found).dtype == "M8[D]" and np.ndim(found) == np.ndim(due)
+    due = call(spans.astype(int), bounds=(0, 3600), rng=rng(), **more)
+    found = call(spans, bounds=(0 * HOUR, HOUR), rng=rng(), **more)
     np.testing.assert_array_equal(found, np.rint(due).astype("m8[s]"))
 
 

@@ -151,7 +151,6 @@ SMOOTH, SEVENTHS = {**BOUNDS, "method": "smooth"}, [Fraction(1, 7), Fraction(6, 
 FEW += [(dp.median, SMOOTH), (dp.quantile, {**BOUNDS, "q": SEVENTHS[0]}), (dp.maximum, SMOOTH)]
 FEW += [(dp.quantiles, {**BOUNDS, "qs": SEVENTHS}), (dp.iqr, SMOOTH), (dp.trimmed_mean, BOUNDS)]
 FEW += [(dp.winsorized_mean, BOUNDS), (dp.histogram, {**BOUNDS, "bins": 5})]
-SMOOTH, SEVENTHS = {**BOUNDS, "method": "smooth"}, [Fraction(1, 7), Fraction(6, 7)]
 
 
 @every_value
@@ -169,25 +168,6 @@ def test_a_large_loss_gives_the_statistic_of_rows_that_count(call, more, relatio
         np.testing.assert_allclose(found, due, atol=0.3, rtol=1e-3)
         if call is dp.count:
             assert found == len(left)
-
-
-def kept(ids, where=None, k=2, seed=1):
-    _, whose = split_units(X, checked(ids))
-    return whose.kept(where, k, Key(bytes([seed] * 32)))
-
-
-def test_nobody_else_decides_what_counts_of_a_person():
-    """One key: what counts of others stays, whoever is gone. At most k rows count, and k if more
-    are there."""
-    ids = [None if i == 59 else i for i in IDS.tolist()]
-    whole = kept(ids)
-    assert not whole[IDS == 59].any()
-    for gone in range(0, 59, 7):
-        without = kept([None if i == gone else i for i in ids])
-        assert (without == whole & (gone != IDS)).all()
-        assert (kept(ids, gone != IDS) == without).all()
-        assert whole[gone == IDS].sum() == min(2, (gone == IDS).sum())
-    assert (kept(ids, seed=2) != whole).any()
 
 
 def before_bounding():

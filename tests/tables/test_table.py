@@ -34,6 +34,7 @@ from dpfast.tables.memory import MemoryRows
 from ..reference.tables import rows as plain
 from ..support.memory import peak
 from ..support.pairwise import every_value, pairwise, quick_rows
+from .test_key_words import arrow_forms, numpy_forms
 from .test_scan import EVERY
 from .test_scan import rows as read_column
 
@@ -443,38 +444,28 @@ GONE = [i % 13 == 5 for i in range(ROWS)]
 NAMES = [None if i % 13 == 5 else f"u{i % 50}" for i in range(ROWS)]
 WHOLE = [i % 50 - 7 for i in range(ROWS)]
 KNOWN = [None if gone else i for gone, i in zip(GONE, WHOLE, strict=True)]
-IDS = {
-    "list": (NAMES, NAMES),
-    "U": (np.array([str(n) for n in NAMES]), [str(n) for n in NAMES]),
-    "S": (np.array([str(n) for n in NAMES], "S"), [str(n).encode() for n in NAMES]),
-    "object": (np.array(NAMES, object), NAMES),
-    "swapped": (np.array(WHOLE, ">i2"), WHOLE),
-    "masked": (np.ma.array(WHOLE, mask=GONE), KNOWN),
-    "arrow text": (pa.array(NAMES), NAMES),
-    "arrow chunks": (uneven(NAMES), NAMES),
-    "arrow numbers": (uneven(WHOLE), WHOLE),
-    "dictionary": (uneven(NAMES).dictionary_encode(), NAMES),
-    "categories": (
-        pa.DictionaryArray.from_arrays(
-            pa.array([n and 50 - int(n[1:]) for n in NAMES], pa.uint32()),
-            pa.array([f"u{50 - i}" for i in range(51)], pa.string_view()),
-        ),
-        NAMES,
-    ),
-    "bytes": (pa.array(NAMES).cast(pa.binary()), [n and n.encode() for n in NAMES]),
-    "pandas": (pd.Series(NAMES), NAMES),
-    "pandas numbers": (pd.Series(WHOLE, index=range(ROWS, 0, -1)), WHOLE),
-    "pandas Int64": (pd.Series(WHOLE, dtype="Int64"), WHOLE),
-    "categorical": (pd.Series(NAMES, dtype="category"), NAMES),
-}
+PRESENT = [str(name) for name in NAMES]
+RAW = [name and name.encode() for name in NAMES]
+#: Ids in every form, and the plain list of them.
+IDS = [
+    *((form, NAMES) for form in (NAMES, np.array(NAMES, object), pd.Series(NAMES))),
+    *((form, NAMES) for form in arrow_forms(NAMES, pa.string(), pa.string_view())),
+    (pd.Series(NAMES, dtype="category"), NAMES),
+    *((form, WHOLE) for form in (*numpy_forms(WHOLE, "i2"), pd.Series(WHOLE, dtype="Int64"))),
+    *((form, WHOLE) for form in arrow_forms(WHOLE, pa.int64())),
+    (pd.Series(WHOLE, index=range(ROWS, 0, -1)), WHOLE),
+    (np.ma.array(WHOLE, mask=GONE), KNOWN),
+    *((form, PRESENT) for form in numpy_forms(PRESENT, None)),
+    (np.array(PRESENT, "S"), [name.encode() for name in PRESENT]),
+    (pa.array(RAW), RAW),
+]
 
 
 @quick_rows(16)
 @every_value(drop=True)
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("ids, want", IDS)
 @pytest.mark.parametrize("workers", [1, 3])
-def test_ids_stay_beside_their_rows(cut, name, workers):
-    ids, want = IDS[name]
+def test_ids_stay_beside_their_rows(cut, ids, want, workers):
     data = np.arange(float(ROWS))
     for some in (data[::-1], data.reshape(ROWS, 1), data.tolist(), {"x": data}, Own(data)):
         together(plain.gather(as_rows(some, ids, workers))[1], want)

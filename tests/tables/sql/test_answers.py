@@ -1,4 +1,5 @@
-"""Answers about a table of a database are those about the same rows in memory, bit by bit."""
+"""Answers about a table of a database are those about the same rows in memory, bit by bit: those
+of every release in the battery, without a line here."""
 
 import math
 from datetime import date, datetime, timedelta
@@ -10,24 +11,29 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
-from tests.support.databases import ENGINES, Server, connect, ibis, table
+from dpfast.summaries import counted
+from tests.support.databases import ENGINES, HOSTILE, Server, connect, ibis, table
 
+from ...support.battery import CASES, same
 from ...support.pairwise import quick_rows
+from ..test_order_of_rows import IN_ONE_READ
 
 ROWS = 400
 DRAW = np.random.default_rng(5)
-X = DRAW.normal(50, 40, ROWS)
-X[::37], X[3], X[5], X[8], X[9] = math.nan, math.inf, -math.inf, 5e-324, -0.0
-Y, WEIGHTS = DRAW.normal(5, 4, ROWS), DRAW.random(ROWS)
-KEYS = DRAW.integers(-2, 5, ROWS)
-TEXT = DRAW.choice(["a", "a ", "A", "\u00e9", "e\u0301", "\u00df", "ss", "'; --"], ROWS)
-NAMES = {"x": X, "y": Y, "w": WEIGHTS, "k": KEYS, "s": TEXT, 'a"; DROP TABLE t; --': Y}
+X, Y, WEIGHTS = DRAW.normal(50, 40, ROWS), DRAW.normal(5, 4, ROWS), 2 * DRAW.random(ROWS)
+X[::37] = math.nan
+X[3:25] = [math.nan if one is None else one for one in HOSTILE["float64"][1]]
+KEYS, MANY = DRAW.integers(-2, 5, ROWS), DRAW.integers(-3, 300, ROWS)
+WORDS = ["tea", "tea ", "Tea", "ale", "\u00e9", "e\u0301", "\u00df", "ss", "'; --"]
+TEXT, WHO = DRAW.choice(WORDS, ROWS), DRAW.integers(0, 120, ROWS)
+NAMES = {"x": X, "y": Y, "w": WEIGHTS, "k": KEYS, "n": MANY, "s": TEXT, "who": WHO}
+NAMES['a"; DROP TABLE t; --'] = Y
 HERE = pa.table({name: pa.array(column) for name, column in NAMES.items()})
 
 
 def table_of(engine):
-    kinds = dict.fromkeys(NAMES, "float64") | {"k": "int64", "s": "string"}
-    columns = {name: (kinds[name], column.tolist()) for name, column in NAMES.items()}
+    kinds = {"f": "float64", "i": "int64", "U": "string"}
+    columns = {name: (kinds[own.dtype.kind], own.tolist()) for name, own in NAMES.items()}
     return table(connect(engine), columns)
 
 
@@ -36,55 +42,35 @@ def there(request):
     return table_of(request.param)
 
 
-def expect_same(ask, there, loss=(("epsilon", 1),)):
+@pytest.fixture
+def narrow(monkeypatch):
+    """Few cells, and few numbers that are read, so that ranks of few rows take more statements."""
+    monkeypatch.setattr(counted, "CELLS", 128)
+    monkeypatch.setattr(counted, "FEW", 300)
+
+
+def expect_same(ask, there, loss=(("epsilon", 1),), here=HERE):
     """Compare the answers of one question about the table there and here."""
-    answers = [ask(rows, **dict(loss), rng=InsecureGenerator(7)) for rows in (HERE, there)]
-    assert np.array_equal(*(np.asarray(answer) for answer in answers), equal_nan=True)
+    assert same(*(ask(rows, **dict(loss), rng=InsecureGenerator(7)) for rows in (here, there)))
 
 
-X_ALONE = {"bounds": (0, 100), "nan": "drop"}
 EACH = {"bounds": [(0, 100), (-1, 9)], "nan": "drop", "axis": 0}
-BOTH = {"bounds": [(0, 100), (-1, 9)], "nan": "drop"}
 
 MARGINALS = {
-    "categories": {"s": ["a", "A", "\u00e9"], "k": [-2, 0, 3, 9]},
+    "categories": {"s": ["tea", "Tea", "\u00e9"], "k": [-2, 0, 3, 9]},
     "bins": {"y": 3},
     "bounds": {"y": (0, 9)},
 }
+B = {"bounds": (0, 100)}
 
+#: What the battery does not ask.
 QUESTIONS = {
-    "count": lambda t, **how: dp.count(t, **how),
-    "count of numbers": lambda t, **how: dp.count(t["x"], nan="drop", **how),
-    "missing": lambda t, **how: dp.count(t["x"], nan="only", **how),
-    "nonzero": lambda t, **how: dp.count_nonzero(t["k"], **how),
-    "sum": lambda t, **how: dp.sum(t["x"], **X_ALONE, **how),
-    "mean": lambda t, **how: dp.mean(t["x"], **X_ALONE, **how),
-    "variance": lambda t, **how: dp.variance(t["x"], **X_ALONE, **how),
     "of integers": lambda t, **how: dp.sum(t["k"], bounds=(-1, 3), **how),
-    "upper": lambda t, **how: dp.mean(t["x"], bounds=(0, 100), nan="upper", **how),
-    "a number": lambda t, **how: dp.std(t["x"], bounds=(0, 100), nan=17.3, **how),
-    "each": lambda t, **how: dp.mean(two(t), **EACH, **how),
-    "weights": lambda t, **how: dp.mean(three(t), weights="w", weight_bounds=(0, 1), **EACH, **how),
-    "covariance": lambda t, **how: dp.covariance(two(t), **BOTH, **how),
-    "correlation": lambda t, **how: dp.correlation(two(t), **BOTH, **how),
-    "ratio": lambda t, **how: dp.ratio(two(t), **BOTH, **how),
-    "proportion": lambda t, **how: dp.proportion(t["k"], equal=3, **how),
-    "histogram": lambda t, **how: dp.histogram(t["x"], bins=7, bounds=(-10, 90), **how)[0],
-    "of numbers": lambda t, **how: dp.histogram(t["k"], categories=[-2, 0, 3, 9], **how)[0],
-    "of text": lambda t, **how: dp.histogram(t["s"], categories=["a ", "\u00e9", "A"], **how)[0],
+    "upper": lambda t, **how: dp.mean(t["x"], **B, nan="upper", **how),
+    "a number": lambda t, **how: dp.std(t["x"], **B, nan=17.3, **how),
     "of two": lambda t, **how: dp.histogram(
-        t.select(["s", "y"]), categories=[["a", "A", "b"], None], bins=[None, [0, 2, 9]], **how
+        t.select(["s", "y"]), categories=[["tea", "Tea", "b"], None], bins=[None, [0, 2, 9]], **how
     )[0],
-    "weighted": lambda t, **how: dp.histogram(
-        t.select(["y", "x"]), bins=3, bounds=(0, 9), weights="x", weight_bounds=(-5, 9), **how
-    )[0],
-    "tree": lambda t, **how: dp.tree_histogram(t["x"], bins=9, bounds=(0, 90), **how).counts,
-    "workload": lambda t, epsilon, **how: (
-        dp.workload(t["x"], "ranges", bins=9, bounds=(0, 90), rho=epsilon, **how).counts
-    ),
-    "bounds": lambda t, **how: dp.bounds(t["x"], **how),
-    "automatic": lambda t, **how: dp.mean(two(t), axis=0, bounds="auto", **how),
-    "automatic pairs": lambda t, **how: dp.covariance(two(t), bounds="auto", **how),
     "automatic weights": lambda t, **how: dp.sum(
         t.select(["x", "w"]), bounds="auto", weights="w", weight_bounds=(0, 1), **how
     ),
@@ -94,30 +80,54 @@ QUESTIONS = {
     "marginal": lambda t, epsilon, **how: dp.marginals(
         t, ways=[("y",)], **MARGINALS, rho=epsilon, **how
     ).counts("y"),
-    "share of text": lambda t, **how: dp.proportion(t["s"], equal="a ", **how),
     "a name that is SQL": lambda t, **how: dp.mean(t['a"; DROP TABLE t; --'], bounds=(0, 9), **how),
+    "a fine quantile": lambda t, **how: dp.quantile(t["x"], 0.9, **B, granularity=0.01, **how),
+    "a median of a number": lambda t, **how: dp.median(t["x"], nan=17.25, **B, **how),
+    "a high rank": lambda t, **how: dp.quantile(
+        t["x"], 0.99, nan="upper", neighbors="replace", **B, **how
+    ),
+    "one bound": lambda t, **how: dp.median(t["x"], bounds=(3, 3), **how),
 }
+#: Cases of the battery that a database refuses, as they need all rows at once or in their order.
+NOT_THERE = {
+    *("aggregate", "joint iqr", "joint quantiles", "keys of people", "difference of people"),
+    *("weighted histogram of some people", "ptr mean of people", "ptr mean", "ptr quantile"),
+    *("ptr iqr", "ptr iqr without a scale"),
+}
+
+
+def of_case(name):
+    """The question of a case of the battery, about hostile rows."""
+    case = CASES[name]
+    number = "k" if getattr(case.data, "dtype", X.dtype).kind == "i" else "x"
+    columns = {"words": ["s"], "table": ["x", "k" if case.call is dp.difference else "y"]}
+    beside = {own: {"ids": "who", "weights": "w"}[own] for own in case.rows if own != "where"}
+    names = [*columns.get(case.form, [number]), *beside.values()]
+    if isinstance(case.kw.get("max_rows"), int) and case.call not in IN_ONE_READ:
+        beside["max_rows"] = ROWS  # or chance says which of them count
+    more = {name: 9 for name in case.kw if name == "max_groups"}
+
+    def ask(rows, *, epsilon, **how):
+        data = rows.select(names) if len(names) > 1 else rows[names[0]]
+        if "where" in case.rows:
+            how["where"] = KEYS > 1 if rows is HERE else rows.k > 1
+        return case(data, case.losses[0], **beside, **more, **how)
+
+    return ask
+
+
+FED = [name for name, case in CASES.items() if case.form in ("column", "table", "words")]
+QUESTIONS |= {name: of_case(name) for name in FED if name not in NOT_THERE}
 
 
 def two(rows):
     return rows.select(["x", "y"])
 
 
-def three(rows):
-    return rows.select(["x", "y", "w"])
-
-
-QUICK = [("duckdb", question) for question in QUESTIONS]
-QUICK += [("sqlite", question) for question in ("mean", "each", "weights", "histogram", "of text")]
-QUICK += [
-    pytest.param(engine, question, marks=pytest.mark.full)
-    for engine in ("sqlite", "postgres")
-    for question in QUESTIONS
-]
-
-
-@quick_rows(12)
-@pytest.mark.parametrize(("engine", "question"), QUICK)
+@pytest.mark.usefixtures("narrow")
+@quick_rows(30)
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("question", QUESTIONS)
 def test_answers_are_those_of_memory(engine, question):
     expect_same(QUESTIONS[question], table_of(engine))
 
@@ -137,7 +147,7 @@ def test_where(there):
     for where, here, column in (
         (kept, mask, "x"), (kept, mask, None), (unknown, mask & (KEYS != 3), None)
     ):  # fmt: skip
-        release, more = (dp.mean, X_ALONE) if column else (dp.count, {})
+        release, more = (dp.mean, B) if column else (dp.count, {})
         answers = (
             release(data, where=rows, **more, epsilon=1, rng=InsecureGenerator(1))
             for data, rows in ((there[column] if column else there, where), (X, here))
@@ -206,24 +216,20 @@ REFUSED = {
     "no connection": lambda t, **how: dp.sum(ibis.table({"x": "int"}, name="t")["x"], **how),
     "a mask in a database": lambda t, **how: dp.sum(X, where=t.k > 1, **how),
     "ids": lambda t, **how: dp.sum(t["x"], ids=KEYS, max_rows=1, **how),
-    "joint": lambda t, **how: dp.quantiles(t["x"], [0.1, 0.9], method="joint", **how),
     "learner": lambda t, budget, **how: dp.learn.KMeans(2, **how).fit(
         t.select("x", "y"), budget=budget
     ),
-    "aggregate": lambda t, **how: dp.sample_and_aggregate(t["x"], "mean", blocks=9, **how),
 }
 
 
 def test_what_is_refused_costs_nothing(there):
     budget = dp.Budget(epsilon=1)
-    for question in REFUSED.values():
+    calls = [lambda q=q, **how: q(there, bounds=(0, 1), **how) for q in REFUSED.values()]
+    calls += [lambda name=name, **how: of_case(name)(there, **how) for name in NOT_THERE]
+    for call in calls:
         with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
-            question(there, bounds=(0, 1), epsilon=1, budget=budget)
+            call(epsilon=1, budget=budget)
         assert len(str(caught.value).split()) < 35
-    rows, unit = two(there), {"ids": "s", "max_rows": 1, "epsilon": 1, "budget": budget}
-    rows = there[["s", "x", "k"]]
-    with pytest.raises(ArgumentTypeError, match="rows stay in a database"):
-        dp.difference(rows, of=dp.Mean(bounds=(0, 1)), keys=(0, 1), **unit)
     assert not budget.history
 
 
@@ -282,10 +288,10 @@ def test_infinite_times_are_missing_and_others_refused():
 
 
 DIFFERENCES = {
-    "mean": (["x", "s"], dp.Mean(bounds=(0, 100)), ("a", "a ")),
+    "mean": (["x", "s"], dp.Mean(bounds=(0, 100)), ("tea", "tea ")),
     "count": (["x", "k"], dp.Count(nan="drop"), (0, 3)),
     "median": (["x", "k"], dp.Median(bounds=(0, 100)), (-1, 2)),
-    "covariance": (["x", "y", "s"], dp.Covariance(bounds=[(0, 100), (0, 9)]), ("A", "ss")),
+    "covariance": (["x", "y", "s"], dp.Covariance(bounds=[(0, 100), (0, 9)]), ("Tea", "ss")),
 }
 
 

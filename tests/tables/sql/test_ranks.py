@@ -1,92 +1,17 @@
 """Ranked statistics of a column of a database are those of the same rows in memory, bit by bit."""
 
-import math
-
-import numpy as np
 import pyarrow as pa
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, DataError
-from dpfast.rng import InsecureGenerator
-from dpfast.summaries import counted
+from dpfast.errors import DataError
 from dpfast.tables.columns import Rows
 from dpfast.tables.sql import counts
 from dpfast.tables.sql.store import Database
 from dpfast.tables.sql.sums import answer
 from tests.support.databases import ENGINES, HOSTILE, connect, in_memory, table
 
-ROWS = 1500
-DRAW = np.random.default_rng(7)
-X = DRAW.normal(50, 40, ROWS)
-X[::37], X[3], X[5], X[8], X[9], X[700:] = math.nan, math.inf, -math.inf, 5e-324, -0.0, 12.5
-COLUMNS = {"x": X, "k": DRAW.integers(-3, 300, ROWS)}
-
-
-def here(engine):
-    return {name: in_memory(engine, pa.array(column)) for name, column in COLUMNS.items()}
-
-
-def table_of(engine):
-    kinds = {"x": "float64", "k": "int64"}
-    return table(
-        connect(engine), {name: (kinds[name], column.tolist()) for name, column in COLUMNS.items()}
-    )
-
-
-def expect_same(ask, here, there):
-    answers = [ask(rows, epsilon=1, rng=InsecureGenerator(7)) for rows in (here, there)]
-    assert np.array_equal(*map(np.asarray, answers))
-
-
-B = {"bounds": (0, 100)}
-QUESTIONS = {
-    "median": lambda t, **how: dp.median(t["x"], **B, **how),
-    "of integers": lambda t, **how: dp.median(t["k"], bounds=(-1.5, 200), **how),
-    "smooth": lambda t, **how: dp.median(t["x"], method="smooth", **B, **how),
-    "quantile": lambda t, **how: dp.quantile(t["x"], 0.9, **B, granularity=0.01, **how),
-    "quantiles": lambda t, **how: dp.quantiles(t["x"], [0.1, 0.3, 0.95], **B, **how),
-    "minimum": lambda t, **how: dp.minimum(t["x"], **B, **how),
-    "maximum": lambda t, **how: dp.maximum(t["k"], **B, **how),
-    "iqr": lambda t, **how: dp.iqr(t["x"], **B, **how),
-    "trimmed": lambda t, **how: dp.trimmed_mean(t["x"], **B, **how),
-    "winsorized": lambda t, **how: dp.winsorized_mean(t["k"], **B, **how),
-    "a number": lambda t, **how: dp.median(t["x"], nan=17.25, **B, **how),
-    "upper": lambda t, **how: dp.quantile(
-        t["x"], 0.99, nan="upper", neighbors="replace", **B, **how
-    ),
-    "where": lambda t, **how: dp.median(t["x"], where=over(t), **B, **how),
-    "one bound": lambda t, **how: dp.median(t["x"], bounds=(3, 3), **how),
-}
-
-
-def over(rows):
-    return (COLUMNS["k"] > 100) if isinstance(rows, dict) else rows["k"] > 100
-
-
-@pytest.fixture
-def narrow(monkeypatch):
-    """Few cells, and few numbers that are read, so that few rows take several statements."""
-    monkeypatch.setattr(counted, "CELLS", 128)
-    monkeypatch.setattr(counted, "FEW", 300)
-
-
-QUICK = [
-    ("duckdb", q) for q in ("of integers", "smooth", "quantiles", "maximum", "trimmed", "upper")
-]
-QUICK += [("sqlite", "a number"), ("sqlite", "where")]
-QUICK += [
-    pytest.param(engine, question, marks=pytest.mark.full)
-    for engine in ("duckdb", "sqlite", "postgres")
-    for question in QUESTIONS
-]
-
-
-@pytest.mark.usefixtures("narrow")
-@pytest.mark.parametrize(("engine", "question"), QUICK)
-def test_answers_are_those_of_memory(engine, question):
-    expect_same(QUESTIONS[question], here(engine), table_of(engine))
-
+from .test_answers import expect_same
 
 KINDS = ["float64", "float32", "int64", "int32", "int16", "boolean", "decimal", "fraction"]
 HARD = [("duckdb", kind) for kind in ("float64", "int64", "decimal")] + [("sqlite", "float64")]
@@ -103,7 +28,7 @@ def test_hostile_numbers(engine, kind):
     memory = {"x": in_memory(engine, numbers)}
     for bounds in ((-3, 60), (0.25, 0.75), (-(2.0**40), 2.0**52)):
         ask = lambda t, **how: dp.quantiles(t["x"], [0.2, 0.7], bounds=bounds, **how)  # noqa: B023, E731
-        expect_same(ask, memory, there)
+        expect_same(ask, there, here=memory)
 
 
 def test_few_statements_and_numbers(monkeypatch):
@@ -129,13 +54,6 @@ def test_a_query_that_answers_differently_each_time_is_an_error():
     with pytest.raises(DataError, match="the rows changed between two statements"):
         dp.median(rows["x"], bounds=(0, 100_000), epsilon=0.75, budget=budget)
     assert budget.remaining["epsilon"] == 0.25
-
-
-def test_a_method_that_reads_all_rows_is_refused():
-    budget = dp.Budget(epsilon=1)
-    with pytest.raises(ArgumentError, match="as 'recursive'"):
-        dp.iqr(table_of("duckdb")["x"], method="joint", epsilon=1, budget=budget, **B)
-    assert budget.remaining["epsilon"] == 1
 
 
 @pytest.mark.parametrize("engine", ENGINES)

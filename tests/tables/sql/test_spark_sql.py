@@ -12,14 +12,14 @@ from tests.support.databases import HOSTILE, connect, table
 
 from . import test_answers as answers
 from . import test_people as people
-from . import test_ranks as ranks
 from .test_keys import keys_of
+from .test_ranks import KINDS
 
 # Of pyspark about pandas, of the JVM about sockets.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-narrow = ranks.narrow
+narrow = answers.narrow
 
 
 def some(names, few):
@@ -42,23 +42,21 @@ def there():
     return answers.table_of("pyspark")
 
 
-@pytest.mark.parametrize("question", some(answers.QUESTIONS, ["variance", "weighted", "of two"]))
+FEW = ["variance", "weighted histogram", "of two", "median of some"]
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize("question", some(answers.QUESTIONS, FEW))
 def test_answers(question, there):
     answers.expect_same(answers.QUESTIONS[question], there)
 
 
-@pytest.mark.parametrize("name", some(people.RELEASES, ["two columns"]))
+@pytest.mark.parametrize("name", some(people.RELEASES, ["total of counts"]))
 def test_people(name):
     people.test_answers_are_those_of_memory("pyspark", name, 3)
 
 
-@pytest.mark.usefixtures("narrow")
-@pytest.mark.parametrize("question", some(["median", "of integers", "where"], ["where"]))
-def test_ranks(question):
-    ranks.expect_same(ranks.QUESTIONS[question], ranks.here("pyspark"), ranks.table_of("pyspark"))
-
-
-@pytest.mark.parametrize("kind", some(ranks.KINDS, ["float64", "int64", "fraction"]))
+@pytest.mark.parametrize("kind", some(KINDS, ["float64", "int64", "fraction"]))
 def test_hostile_numbers(kind):
     """Each magnitude and each border, by sums and by ranks."""
     values, rows = HOSTILE[kind][1], table(connect("pyspark"), {"x": HOSTILE[kind]})
@@ -66,7 +64,7 @@ def test_hostile_numbers(kind):
     for bounds in ((-3, 60), (-(2.0**40), 2.0**52)):
         for statistic in (dp.variance, dp.median):
             ask = lambda t, **how: statistic(t["x"], bounds=bounds, nan="drop", **how)  # noqa: B023, E731
-            ranks.expect_same(ask, here, rows)
+            answers.expect_same(ask, rows, here=here)
 
 
 @pytest.mark.parametrize("kind", some(["string", "int64", "boolean", "date"], ["string", "date"]))
