@@ -39,35 +39,30 @@ def outputs(function, rows, partition, executor="auto", limit=None, job=None):
 
 
 @every_value
-@pytest.mark.parametrize("executor", ["threads", "processes"])
+@pytest.mark.parametrize(
+    ("executor", "limit", "job"),
+    [
+        ("threads", None, None),
+        *(("threads", None, Job(workers)) for workers in (1, 2, 4)),
+        *(("processes", None, job) for job in (None, Job(2))),
+        ("auto", 1e300, Job(4)),  # a limit beyond all clocks
+    ],
+)
 @pytest.mark.parametrize("blocks", [250, 7, 1])
-def test_equals_a_plain_loop(executor, blocks):
-    rows = np.random.default_rng(blocks).normal(size=200)  # some of 250 blocks are empty
+def test_equals_a_plain_loop(executor, limit, job, blocks):
+    rng = np.random.default_rng(blocks)
     partition = Partition(RandomLabels(blocks, secret(InsecureGenerator(blocks).stream())))
-    found = outputs(faults.median, rows, partition, executor)
-    assert found.shape == (blocks, 1)
-    assert np.isnan(found).any() == (blocks == 250)
-    with laid_out(as_rows(rows), partition) as (window,):
-        due = reference.call_blocks(faults.median, window.rows, window.offsets, 1)
-    np.testing.assert_array_equal(found, due)
+    codes = np.repeat(rng.integers(0, 30, 40), 5)
+    rows = rng.normal(50, 10, 200)  # some of 250 blocks are empty
+    rows[::5] = np.where(codes > 10, 0, codes)[::5]
+    for function in (faults.median, faults.by_code):
+        found = outputs(function, rows, partition, executor, limit, job)
+        assert found.shape == (blocks, 1) and (blocks < 250 or np.isnan(found).any())
+        with laid_out(as_rows(rows), partition) as (window,):
+            due = reference.call_blocks(function, window.rows, window.offsets, 1)
+        np.testing.assert_array_equal(found, due)
 
 
-@quick_rows(1)
-@pytest.mark.parametrize("workers", [1, 2, 4])
-def test_every_executor_and_number_of_workers_gives_the_same(workers):
-    """Also with a limit beyond all clocks."""
-    codes = np.random.default_rng(1).integers(0, 30, 120)
-    rows = np.random.default_rng(0).normal(50, 10, 5 * len(codes))  # five for each code
-    rows[::5] = np.where(codes > 10, 0, codes)
-    found = {
-        outputs(faults.by_code, rows, contiguous(600, 120), executor, limit, job).tobytes()
-        for executor, limit, job in [
-            *[("threads", None, job) for job in (None, Job(workers))],
-            ("processes", None, Job(workers)),
-            ("auto", 1e300, Job(workers)),
-        ]
-    }
-    assert len(found) == 1
 
 
 def test_arguments_are_checked_before_the_spend(monkeypatch):

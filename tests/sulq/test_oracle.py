@@ -8,7 +8,6 @@ from contextlib import suppress
 from fractions import Fraction
 from unittest.mock import patch
 
-import numba
 import numpy as np
 import pytest
 
@@ -31,24 +30,11 @@ from dpfast.sulq.row_functions import split
 from ..support.lazy import norm
 from ..support.names import shown
 from ..support.pairwise import pairwise, quick_rows
-from .test_noisy_sums import spent, worst_moves
+from .test_noisy_sums import HI, LO, RELATIONS, spent, tenth, wave, worst_moves
 
 cost_module = importlib.import_module("dpfast.sulq.oracle_cost")  # whose name a function has
 
-RELATIONS = ["replace", "add-remove"]
 LOSSES = [{"rho": 50}, {"epsilon": 50, "delta": 1e-6}, {"epsilon": 50}]
-KINDS = [("rho", 0.0), ("epsilon", 1e-6), ("epsilon", 0.0)]
-LO, HI = -1.0, 2.5
-
-
-@numba.njit
-def tenth(x):
-    return x / 10
-
-
-@numba.njit
-def wave(x):
-    return math.sin(x), math.cos(x)
 
 
 #: So probable that no test ever fails by chance.
