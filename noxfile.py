@@ -84,8 +84,12 @@ def coverage(session):
 
 @nox.session
 def nightly(session):
-    """Run the long tests, tests that draw noise 50 times, and the kernels under sanitizers."""
+    """Run the long tests, what draws noise again and again, and the kernels under sanitizers."""
     python(session, "-m", "pytest", "-m", "slow", *PARALLEL)
     # A quick test that fails by chance is seen here before it is on a pull request.
     python(session, "-m", "pytest", *PARALLEL, "--repeat-noise", "50")
+    # Examples are cheap, and most have one bound: they run as often as seconds allow.
+    examples = ["tests/test_doctest.py", "tests/docs/test_gallery.py", "-m", "not slow"]
+    often = ["--repeat-noise", "2000", "--repeat-seconds", "20"]
+    python(session, "-m", "pytest", *PARALLEL, *examples, *often)
     session.run(".ci/sanitize", external=True)

@@ -3,8 +3,10 @@
 import contextlib
 import gc
 import importlib
+import math
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -102,13 +104,15 @@ def same_pivots(monkeypatch):
 def pytest_addoption(parser):
     words = "run each test that draws from the system's entropy so many times"
     parser.addoption("--repeat-noise", type=int, default=1, metavar="N", help=words)
+    words = "start no further run of a test after so many seconds of computing"
+    parser.addoption("--repeat-seconds", type=float, default=math.inf, metavar="S", help=words)
 
 
 class Drawn:
     """Counts the draws from the system's entropy, by which a test can fail by chance."""
 
-    def __init__(self, times):
-        self.times, self.draws = times, 0
+    def __init__(self, times, seconds):
+        self.times, self.seconds, self.draws = times, seconds, 0
         for place, name in ((rng.SecureGenerator, "stream"), (rng, "_key_from_system")):
             setattr(place, name, self.counted(getattr(place, name)))
 
@@ -122,10 +126,13 @@ class Drawn:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item, nextitem):
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        start = time.process_time()
         for run in range(1, self.times + 1):  # noqa: B007
             before = self.draws
             reports = runtestprotocol(item, nextitem=item.parent, log=False)
             if self.draws == before or not all(report.passed for report in reports):
+                break
+            if time.process_time() - start >= self.seconds:
                 break
         for report in reports:
             if report.failed:
@@ -140,4 +147,5 @@ def pytest_configure(config):
     if "not full" in config.option.markexpr and config.getoption("--repeat-noise") == 1:
         settings.load_profile("quick")
     if config.getoption("--repeat-noise") > 1:
-        config.pluginmanager.register(Drawn(config.getoption("--repeat-noise")))
+        given = map(config.getoption, ("--repeat-noise", "--repeat-seconds"))
+        config.pluginmanager.register(Drawn(*given))
