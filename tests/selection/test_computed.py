@@ -137,18 +137,21 @@ BAD = {
     "large count": (from_table, ONES, 2**53 + 1, ArgumentError, "candidates must be"),
     "no count": (from_table, ONES, None, ArgumentTypeError, "candidates must be"),
     "data": (from_table, object(), 40, ArgumentTypeError, "that Numba can compile"),
+    "base": (from_table, ONES, 9, ArgumentError, "base must be", {"base": [0] * 9}),
+    "axis": (from_table, ONES, 9, ArgumentError, "axis must be", {"axis": 1}),
+    "a warning": (read, ONES, 9, SlowWarning, r"numba\.njit"),  # an error in these tests
 }
 
 
-@pytest.mark.filterwarnings("ignore::dpfast.errors.SlowWarning")
 @quick_rows(4)
 @pytest.mark.parametrize("name", BAD)
 def test_what_goes_wrong_in_the_pass_spends_nothing(name, stretch):
-    function, data, count, error, words = BAD[name]
+    function, data, count, error, words, *more = BAD[name]
     budget = dp.Budget(epsilon=1, neighbors="replace")
     asked = {"data": data, "candidates": count, "sensitivity": 1, "epsilon": 0.5}
-    with pytest.raises(error, match=words):
-        exponential(function, **asked, budget=budget)
+    with warnings.catch_warnings(), pytest.raises(error, match=words):
+        warnings.simplefilter("error" if error is SlowWarning else "ignore", SlowWarning)
+        exponential(function, **asked, budget=budget, **dict(*more))
     assert not budget.history
 
 
@@ -165,19 +168,6 @@ def test_draws_are_those_of_stored_scores_and_a_plain_function_warns_once(n):
             assert np.array_equal(found, stored) and type(found) is type(stored)
             slow = [one.filename for one in seen if one.category is SlowWarning]
             assert slow == [__file__] * (function is read)
-
-
-@pytest.mark.parametrize("more", [{"base": [0, 0]}, {"axis": 1}])
-def test_what_is_for_arrays_alone_is_refused(more):
-    with pytest.raises(ArgumentError, match=f"{next(iter(more))} must be"):
-        exponential(from_table, data=[0, 0], candidates=2, sensitivity=1, epsilon=1, **more)
-
-
-def test_the_warning_as_an_error_spends_nothing():
-    budget, asked = dp.Budget(epsilon=1), {"candidates": 9, "sensitivity": 1, "epsilon": 0.5}
-    with pytest.raises(SlowWarning, match=r"numba\.njit"):  # warnings are errors in these tests
-        exponential(read, data=[0] * 9, budget=budget, **asked)
-    assert not budget.history
 
 
 @numba.njit

@@ -18,6 +18,7 @@ from dpfast.selection.scores.stored import Stored, row_peaks
 from dpfast.tables import CHUNK_DTYPES
 
 from ..reference.selection import peaks as reference
+from ..support.battery import layouts
 from ..support.pairwise import quick_rows
 
 DTYPES = [d.str for d in CHUNK_DTYPES]
@@ -66,6 +67,7 @@ def test_every_short_length_and_block(dtype):
 @pytest.mark.parametrize("fault", ["no tail", "NaN wins", "NaN hides", "infinity unseen"])
 def test_planted_faults_are_caught(fault, monkeypatch):
     """Negative control of `check`."""
+    real, values = native.block_peaks, np.arange(300.0)
 
     def faulty(values, block, out):
         if fault == "no tail":
@@ -78,10 +80,8 @@ def test_planted_faults_are_caught(fault, monkeypatch):
             out[...] = np.maximum.reduceat(values, np.arange(0, len(values), block))
         return flags & ~{"NaN hides": native.NAN, "infinity unseen": native.INFINITE}.get(fault, 0)
 
-    values = np.arange(300.0)
     if fault != "no tail":
         values[299] = math.nan if "NaN" in fault else math.inf
-    real = native.block_peaks
     check(values, 100)
     monkeypatch.setattr(native, "block_peaks", faulty)
     with pytest.raises(AssertionError):
@@ -107,15 +107,14 @@ def test_one_bad_value_anywhere_is_seen(dtype, odd):
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_signs_payloads_and_infinities(dtype):
-    d = np.dtype(dtype)
-    bits = {8: (np.uint64, 0xFFF8000000000001), 4: (np.uint32, 0xFF800001)}[d.itemsize]
-    negative_nan = np.array([bits[1]], bits[0]).view(d)
+    bits = 0xFFF8000000000001 if dtype == "<f8" else 0xFF800001
+    negative_nan = np.array([bits], dtype.replace("f", "u")).view(dtype)
     for block in [1, 3, 40]:
         check(np.repeat(negative_nan, 100), block)
-        check(np.full(100, -np.inf, d), block)
-        check(np.full(100, -0.0, d), block)
-        check(np.tile(np.array([-0.0, 0.0, -np.inf, np.nan, -1], d), 20), block)
-    out, flags = run(np.full(50, -np.inf, d), 7)
+        check(np.tile(np.array([-0.0, 0.0, -np.inf, np.nan, -1], dtype), 20), block)
+        for value in (-np.inf, -0.0):
+            check(np.full(100, value, dtype), block)
+    out, flags = run(np.full(50, -np.inf, dtype), 7)
     assert flags == 0 and (out == -np.inf).all()
 
 
@@ -135,35 +134,18 @@ def test_what_the_kernel_refuses():
             native.block_peaks(values, block, out)
 
 
-def layouts(values):
-    """The same scores as arrays of many kinds."""
-    n = len(values)
-    yield "plain", values
-    yield "strided", values.repeat(3)[::3]
-    yield "reversed", values[::-1].copy()[::-1]
-    if values.dtype.itemsize > 1:
-        yield "swapped", values.astype(values.dtype.newbyteorder())
-    fixed = values.copy()
-    fixed.flags.writeable = False
-    yield "read-only", fixed
-    raw = np.zeros(n * values.itemsize + 1, np.uint8)
-    raw[1:] = values.view(np.uint8)
-    yield "unaligned", raw[1:].view(values.dtype)
-    yield "column", np.stack([values, values], axis=1)[:, 1]
-
-
 @quick_rows(1)
 @pytest.mark.parametrize("dtype", ALL)
 def test_stored_scores_of_every_layout(dtype, tmp_path, monkeypatch):
     monkeypatch.setattr(stored, "CHUNK", 128)
     values = sample(1003, dtype, 5)
-    np.save(tmp_path / "scores.npy", values)
-    mapped = np.load(tmp_path / "scores.npy", mmap_mode="r")
     numbers = [int(v) if values.dtype.kind != "f" else v for v in values.tolist()]
     best = max(numbers)
     index = np.array([0, 17, 1002, 500, 17])
     exact = [reference.distance(best, v) for v in numbers]
-    for name, array in [*layouts(values), ("mapped", mapped)]:
+    for name, array in layouts(values, tmp_path):
+        if name == "list":
+            continue  # which has no dtype
         for block in [1, 7, 64, 128, 129, 5000]:
             scores = Stored(array)
             peaks = scores.peaks(block)
@@ -202,13 +184,11 @@ def test_any_floats(numbers, block):
     near(scores.peaks(block), [reference.distance(best, v) for v in found])
 
 
-BAD = [([1.0, math.nan, 2.0], "got nan"), ([math.nan], "got nan")]
-BAD += [([math.nan, math.inf, -math.inf], "got nan"), ([1.0, math.inf], "got inf")]
-BAD += [([-math.inf, math.inf], "got inf")]
-BAD += [([-math.inf] * 2, "above minus infinity for at least one candidate, got -inf")]
-
-
-@pytest.mark.parametrize(("numbers", "words"), BAD)
+@pytest.mark.parametrize(("numbers", "words"), [
+    ([1.0, math.nan, 2.0], "got nan"), ([math.nan], "got nan"), ([1.0, math.inf], "got inf"),
+    ([math.nan, math.inf, -math.inf], "got nan"), ([-math.inf, math.inf], "got inf"),
+    ([-math.inf] * 2, "above minus infinity for at least one candidate, got -inf"),
+])  # fmt: skip
 @pytest.mark.parametrize("dtype", ["<f8", ">f8", "<f4", "<f2"])
 def test_scores_that_are_refused(numbers, words, dtype):
     array = np.array(numbers, dtype)

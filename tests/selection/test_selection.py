@@ -4,6 +4,7 @@ import math
 from collections import UserList, deque
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from dpfast.selection.scores.stored import REACH, Stored, TiltedScores
 from ..reference.selection import exponential as twin
 from ..support.lazy import chisquare
 from ..support.memory import peak
+from ..support.noise import p_value
 from ..support.pairwise import every_value, pairwise, quick_rows
 
 INF, NAN = math.inf, math.nan
@@ -42,33 +44,39 @@ def seeded(seed=1):
     return dp.rng.InsecureGenerator(seed)
 
 
+#: Scores that are refused, with an error that repeats none of them.
 NO_VALUE = {
     "no candidates": [],
     "no rows": np.empty((0, 3)),
     "rows of no candidates": np.empty((3, 0)),
-    "NaN": [1.0, NAN, 2.0],
+    "NaN": [1.0, NAN, 123.25],
     "NaN in a row": np.array([[1.0, 2.0], [NAN, 1.0]]),
     "NaN in a later block": np.where(np.arange(9000) == 8999, NAN, 0.0),
-    "plus infinity": [1.0, INF],
+    "plus infinity": [123.25, INF],
     "all excluded": [-INF, -INF],
     "all of a row excluded": np.array([[1.0, 2.0], [-INF, -INF]]),
     "NaN among fractions": [Fraction(1), NAN],
     "null": pa.array([1, None, 3]),
 }
+
+
 NO_TYPE = {
-    "text": ["a", "b"],
+    "text": ["123.25", "b"],
+    "text among numbers": [123.25, "x"],
     "complex": [1j, 2j],
     "dates": np.array(["2020-01-01", "2021-01-01"], "M8[D]"),
     "objects": np.array([Fraction(1), "2"], object),
     "a null among objects": np.array([1, None], object),
-    "a Decimal": [Decimal(1), 2],
+    "a Decimal": [Decimal("123.25"), 2],
     "time differences": [np.timedelta64(1), 2],
     "time differences among fractions": [np.timedelta64(1), Fraction(2)],
     "long doubles": [np.longdouble(1), 2],
     "large long doubles": [np.longdouble(2) ** 60, 2],
-    "ragged": [[1, 2], [3]],
-    "masked": np.ma.masked_equal([1, 2], 2),
+    "ragged": [[123.25], [1, 2]],
+    "masked": np.ma.masked_equal([123.25, 2], 2),
 }
+
+
 BAD = {
     **{name: (scores, {}, ArgumentError) for name, scores in NO_VALUE.items()},
     **{name: (scores, {}, ArgumentTypeError) for name, scores in NO_TYPE.items()},
@@ -80,10 +88,15 @@ BAD = {
 }
 
 
-def one_error(caught):
-    """One line, and no second error shown above it."""
-    error = caught.value
-    return "\n" not in str(error) and (error.__context__ is None or error.__suppress_context__)
+def check_refusal(call, error, words=None):
+    """One line that repeats no score, no second error shown above it, and nothing is spent."""
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(error, match=words) as caught:
+        call(epsilon=1, budget=budget)
+    told = caught.value
+    assert "\n" not in str(told) and "123.25" not in f"{told} {told.__context__}"
+    assert told.__context__ is None or told.__suppress_context__
+    assert not budget.history
 
 
 @every_value
@@ -91,11 +104,7 @@ def one_error(caught):
 @pytest.mark.parametrize("case", BAD)
 def test_a_bad_argument_is_refused_before_the_spend(draw, case):
     scores, options, error = BAD[case]
-    budget = dp.Budget(epsilon=1)
-    with pytest.raises(error) as caught:
-        draw(scores, **{"sensitivity": 1, "epsilon": 1, "budget": budget} | options)
-    assert not budget.history
-    assert one_error(caught)
+    check_refusal(partial(draw, scores, **{"sensitivity": 1, **options}), error)
 
 
 ONLY = [
@@ -108,31 +117,19 @@ ONLY = [
 
 @pytest.mark.parametrize("options", ONLY, ids=str)
 def test_exponential_refuses_its_own_arguments_before_the_spend(options):
-    name, budget = next(iter(options)), dp.Budget(epsilon=1)
-    words = rf"^(scores and )?{name} must be"
-    with pytest.raises((ArgumentError, ArgumentTypeError), match=words) as caught:
-        selection.exponential([1, 2], sensitivity=1, epsilon=1, budget=budget, **options)
-    assert not budget.history
-    assert one_error(caught)
+    words = rf"^(scores and )?{next(iter(options))} must be"
+    call = partial(selection.exponential, [1, 2], sensitivity=1, **options)
+    check_refusal(call, (ArgumentError, ArgumentTypeError), words)
 
 
 @pytest.mark.parametrize("n", [5, 20_000])
 def test_top_k_counts_the_candidates_that_are_not_excluded(n):
     scores = np.full(n, -INF)
-    scores[[1, 3]] = 0.0
-    scores[n - 1] = 7.0
-    budget = dp.Budget(epsilon=1)
-    with pytest.raises(ArgumentError, match="at most the number of candidates not excluded, 3"):
-        selection.top_k(scores, 4, sensitivity=1, epsilon=1, budget=budget)
-    assert not budget.history
-    assert set(selection.top_k(scores, 3, sensitivity=1, epsilon=1)) == {1, 3, n - 1}
-
-
-def test_an_error_repeats_no_score():
-    for bad in ([123.25, "x"], [[123.25], [1, 2]], np.ma.masked_equal([123.25, 1.0], 1.0)):
-        with pytest.raises(ArgumentTypeError) as caught:
-            selection.exponential(bad, sensitivity=1, epsilon=1)
-        assert "123.25" not in f"{caught.value} {caught.value.__context__}"
+    scores[[1, 3, n - 1]] = 0.0, 0.0, 7.0
+    call = partial(selection.top_k, scores, sensitivity=1)
+    words = "at most the number of candidates not excluded, 3"
+    check_refusal(partial(call, k=4), ArgumentError, words)
+    assert set(call(k=3, epsilon=1)) == {1, 3, n - 1}
 
 
 def test_shapes():
@@ -163,21 +160,18 @@ def certain(shape, axis, seed=0):
 @every_value(drop=True)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
-@pytest.mark.parametrize("layout", ["C", "F", "reversed", "strided"])
+@pytest.mark.parametrize("layout", [
+    np.asarray, np.asfortranarray, lambda x: x[::-1, ::-1, ::-1].copy()[::-1, ::-1, ::-1],
+    lambda x: np.repeat(x, 2, axis=1)[:, ::2],
+], ids=["C", "F", "reversed", "strided"])  # fmt: skip
 def test_each_row_has_its_own_draw(dtype, axis, layout):
     scores, best = certain((4, 5, 6), axis)
-    scores = scores.astype(dtype)
-    if layout == "F":
-        scores = np.asfortranarray(scores)
-    elif layout == "reversed":
-        scores = scores[::-1, ::-1, ::-1].copy()[::-1, ::-1, ::-1]
-    elif layout == "strided":
-        scores = np.repeat(scores, 2, axis=1)[:, ::2]
+    scores = layout(scores.astype(dtype))
     for draw in DRAWS:
         assert (draw(scores, sensitivity=1, epsilon=2, axis=axis) == best).all()
     top = selection.top_k(scores, 2, sensitivity=1, epsilon=4, axis=axis)
-    assert (np.take(top, 0, axis) == best).all()
-    assert (np.take(top, 1, axis) != best).all()
+    first, second = np.moveaxis(top, axis, 0)
+    assert (first == best).all() and (second != best).all()
 
 
 #: What has no dtype of its own.
@@ -223,17 +217,11 @@ def test_scores_without_a_dtype_are_the_numbers_that_they_are(mixed, kind, draw)
     assert (shares(draw, UNTYPED[kind](scores)) == shares(draw, plain)).all()
     better = 1 / (1 + math.exp(-2)) if draw is selection.exponential else 1 - math.exp(-2) / 2
     assert abs(shares(draw, plain)[1] - better) < 0.03
+    if mixed in ("a float", "beyond 64 bits", "signed and unsigned"):  # planted: read by NumPy
+        assert abs(shares(draw, np.array(scores, np.float64))[1] - better) > 0.3
     table = [scores, scores[1::-1] + scores[2:]]
     best = selection.top_k(table, 2, sensitivity=1, epsilon=200, monotone=True)
     assert best.tolist() == [[1, 0], [0, 1]]
-
-
-@pytest.mark.parametrize("mixed", ["a float", "beyond 64 bits", "signed and unsigned"])
-def test_scores_that_numpy_made_floats_of_are_caught(mixed):
-    """Planted: the list is read by NumPy."""
-    scores = np.array(MIXED[mixed], np.float64)
-    found = shares(selection.exponential, scores)
-    assert abs(found[1] - 1 / (1 + math.exp(-2))) > 0.3
 
 
 def test_monotone_scores_are_so_when_rows_come_and_go():
@@ -303,16 +291,9 @@ def test_tilted_distances_are_within_their_slack(pairs, c):
         assert top == min(near, default=-1.0)
 
 
-def test_a_base_may_not_exclude_all_that_is_left():
-    rows = np.array([[1, -INF], [2, 3]] * 40)
-    for scores in ([1, -INF], rows, rows[:2]):
-        with pytest.raises(ArgumentError, match=r"^scores and base must be above minus infinity"):
-            selection.exponential(scores, base=[-INF, 0], sensitivity=1, epsilon=1)
-
-
 def test_a_base_moves_as_scores_do():
     """exp(c score + base) with c = 1: a base of 40 is worth 40 points."""
-    scores = np.zeros((6, 5))
+    scores, rows = np.zeros((6, 5)), np.array([[1, -INF], [2, 3]] * 40)
     base = np.array([0, 0, 40, 0, 0])
     each, places, long = np.zeros((6, 5), np.float32), [0, 1, 2, 3, 4, 0], np.zeros(9000, np.int16)
     each[np.arange(6), places], long[8111] = 40, 50
@@ -322,6 +303,9 @@ def test_a_base_moves_as_scores_do():
     ):  # fmt: skip
         found = selection.exponential(some, base=own, axis=axis, sensitivity=1, epsilon=2)
         assert np.all(found == due)
+    for some in ([1, -INF], rows, rows[:2]):  # a base may not exclude all that is left
+        with pytest.raises(ArgumentError, match=r"^scores and base must be above minus infinity"):
+            selection.exponential(some, base=[-INF, 0], sensitivity=1, epsilon=1)
 
 
 @given(
@@ -347,16 +331,25 @@ def test_candidates_taken_away(values, block, data):
 
 
 @pytest.mark.parametrize("scores", [[3], [0, 0], [1, 2, 2, 4], [0.5, -60, 3, 2.5, -INF, 3]])
-def test_probabilities_of_permute_and_flip(scores):
+def test_probabilities_and_expected_errors(scores):
     scores = np.array(scores, float)
-    found = selection.probabilities(scores, sensitivity=1, epsilon=1, mechanism="permute-and-flip")
-    exact = [float(p) for p in twin.permute_and_flip_by_orders(scores, 0.5)]
-    assert found == pytest.approx(exact, rel=1e-12, abs=0)
+    kept = scores > -INF
+    for mechanism, exact in (
+        ("permute-and-flip", [float(p) for p in twin.permute_and_flip_by_orders(scores, 0.5)]),
+        ("exponential", np.exp(0.5 * scores) / np.exp(0.5 * scores).sum()),
+    ):
+        given = {"sensitivity": 2, "epsilon": 2, "mechanism": mechanism}
+        found = selection.probabilities(scores, **given)
+        assert found == pytest.approx(exact, rel=1e-12, abs=0)
+        error = selection.expected_error(scores, **given)
+        assert type(error) is float
+        assert error == pytest.approx(scores.max() - found[kept] @ scores[kept])
+        both = selection.expected_error(np.array([scores, scores]), **given)
+        assert both.tolist() == [error, error]
 
 
-def test_probabilities_of_the_exponential_mechanism():
-    scores = np.array([[1, 5, 3], [2, 2, 0]])
-    base = np.log([1, 2, 3])
+def test_probabilities_of_rows_with_a_base():
+    scores, base = np.array([[1, 5, 3], [2, 2, 0]]), np.log([1, 2, 3])
     weight = np.exp(0.5 * scores + base)
     found = selection.probabilities(scores, sensitivity=1, epsilon=1, base=base)
     assert found == pytest.approx(weight / weight.sum(axis=1, keepdims=True), rel=1e-13)
@@ -364,18 +357,6 @@ def test_probabilities_of_the_exponential_mechanism():
     assert (turned == found.T).all()
     far = selection.probabilities([0, -200], sensitivity=1, epsilon=2)
     assert far[1] == pytest.approx(math.exp(-200), rel=1e-13)
-
-
-@pytest.mark.parametrize("mechanism", ["exponential", "permute-and-flip"])
-def test_expected_error(mechanism):
-    scores = np.array([[1.0, 5, 3, -INF], [2, 2, 0, 1]])
-    options = {"sensitivity": 2, "epsilon": 1, "mechanism": mechanism}
-    p = selection.probabilities(scores, **options)
-    finite = np.where(scores == -INF, 0, scores)
-    expected = scores.max(axis=1) - (p * finite).sum(axis=1)
-    assert selection.expected_error(scores, **options) == pytest.approx(expected)
-    one = selection.expected_error(scores[1], **options)
-    assert type(one) is float and one == pytest.approx(expected[1])
 
 
 def test_utility_bound_of_the_lecture():
@@ -459,15 +440,14 @@ def test_blocks_are_opened_and_candidates_taken_away_on_the_way():
 
 
 def surprise(race, scores, c, k, runs):
-    """The worst chi-square p-value of the places of the top k."""
+    """The worst p-value of the places of the top k."""
     bits = seeded(11).stream()
-    counts, expected = np.zeros((2, k, len(scores)))
+    counts, chances = np.zeros((2, k, len(scores)))
     for _ in range(runs):
-        for place, j in enumerate(race().first(bits)):
-            counts[place, j] += 1
+        counts[range(k), race().first(bits)] += 1
     for order, p in twin.peeling(scores, c, k).items():
-        expected[range(k), order] += runs * float(p)
-    return min(chisquare(c, e).pvalue for c, e in zip(counts, expected, strict=True))
+        chances[range(k), order] += float(p)
+    return min(map(p_value, counts, chances))
 
 
 @pytest.mark.full
