@@ -9,6 +9,7 @@ import operator
 import random
 import sys
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -142,15 +143,17 @@ def one(kind, value, scale, granularity, seed=6):
     return noise.draw(kind, **given, generator=InsecureGenerator(seed))
 
 
-def many(kind, value, scale, granularity, size=1, generator=None):
-    given = {"value": value, "scale": scale, "granularity": granularity}
-    arrays = {name: np.array([number]) for name, number in given.items()}
-    return noise.draw_array(
-        kind, **arrays, shape=(size,), generator=generator or InsecureGenerator(6)
-    )
+def many(kind, *given, size=1, generator=None):
+    names, arrays = ("value", "scale", "granularity"), [np.array([number]) for number in given]
+    arrays = dict(zip(names, arrays, strict=True))
+    generator = generator or InsecureGenerator(6)
+    return noise.draw_array(kind, **arrays, shape=(size,), generator=generator)
 
 
 WIDTHS = [Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(12345.678), Fraction(2**40)]
+
+
+DOUBTS = (2.0**30, math.inf)
 
 
 def scripted_integers(scale, words, prepared=None):
@@ -186,7 +189,7 @@ def doubtful(kind, factor):
 def test_discrete_laplace_is_its_definition(scale):
     words = extreme_words(150, 21) + words_near_steps(scale, 50, 22)
     expected = [twin.discrete_laplace(scale, itertools.chain([w], further(w))) for w in words]
-    for known in (None, *(doubtful(kinds.Laplace(), factor) for factor in (2.0**30, math.inf))):
+    for known in (None, *(doubtful(kinds.Laplace(), factor) for factor in DOUBTS)):
         assert scripted_integers(scale, words, known) == expected
 
 
@@ -204,7 +207,7 @@ def test_discrete_gaussian_trials_are_their_definition(sigma):
         words[i] = min(max(0, 2 * (k + rng.choice((-1, 0, 0, 1)))), 2**64 - 2)
     pairs = zip(gammas, words, strict=True)
     expected = [twin.exceeds(g, itertools.chain([w], further(w))) for g, w in pairs]
-    for known in (None, *(doubtful(kinds.Laplace(), factor) for factor in (2.0**30, math.inf))):
+    for known in (None, *(doubtful(kinds.Laplace(), factor) for factor in DOUBTS)):
         got = []
         for v, w in zip(y, words, strict=True):
             given, more = np.array([w], np.uint64), further(w).__next__
@@ -212,23 +215,21 @@ def test_discrete_gaussian_trials_are_their_definition(sigma):
         assert got == expected
 
 
-def low_bits(z: np.ndarray) -> np.ndarray:
-    """Histogram of the number of trailing zero bits of z as a multiple of 2^-60."""
-    m, e = np.frexp(z[z != 0])
-    whole = (m * 2**53).astype(np.int64)
-    trailing = np.log2((whole & -whole).astype(np.float64)).astype(np.int64) + e - 53 + 60
-    return np.bincount(np.clip(trailing, 0, 120), minlength=121)
-
-
 def supports_differ(mechanism) -> bool:
     """Whether outputs on the neighbors 0 and 1 have distinguishable trailing bits."""
+
+    def low_bits(z):
+        """How many have so many trailing zero bits, as multiples of 2^-60."""
+        m, e = np.frexp(z[z != 0])
+        whole = (m * 2**53).astype(np.int64)
+        trailing = np.log2((whole & -whole).astype(np.float64)).astype(np.int64) + e - 53 + 60
+        return np.bincount(np.clip(trailing, 0, 120), minlength=121)
+
     zero, one = low_bits(mechanism(0.0)), low_bits(mechanism(1.0))
     both = zero + one
-    seen = both > 50
+    seen, some = both > 50, both > 5
     chi = ((zero - one) ** 2)[seen] / both[seen]
-    return bool(chi.sum() > 12 * max(1, seen.sum())) or bool(
-        ((zero > 0) != (one > 0))[both > 5].any()
-    )
+    return bool(chi.sum() > 12 * max(1, seen.sum()) or ((zero > 0) != (one > 0))[some].any())
 
 
 @quick_rows(3)
@@ -238,13 +239,12 @@ def test_support_does_not_depend_on_the_value(kind):
     rng, grid, bits = InsecureGenerator(7), 2.0**-20, np.random.default_rng(1)
 
     def mechanism(value):
-        out = many(kind, value, 1.3, grid, 20_000, rng)
+        out = many(kind, value, 1.3, grid, size=20_000, generator=rng)
         assert (out / grid == np.rint(out / grid)).all()
         return out[np.abs(out) < 2**30]
 
     def textbook(value):
-        u = bits.random(20000) - 0.5
-        return value - 1.3 * np.sign(u) * np.log1p(-2 * np.abs(u))
+        return value + bits.laplace(0, 1.3, 20_000)
 
     assert not supports_differ(mechanism)
     assert supports_differ(textbook)
@@ -253,8 +253,7 @@ def test_support_does_not_depend_on_the_value(kind):
 
 def test_known_answers():
     """From the seed to the samples, checked once against `tests/reference/noise/samplers.py`."""
-    g = InsecureGenerator(5)
-    words = np.frombuffer(g.stream().take(8 * 12), np.uint64).tolist()
+    words = np.frombuffer(InsecureGenerator(5).stream().take(8 * 12), np.uint64).tolist()
     for f, kind in ((noise.laplace, kinds.Laplace()), (noise.cauchy, kinds.Cauchy())):
         expected = defined(kind, words, 0.0, 1.0, 2.0**-30)
         assert f(1.0, 12, rng=InsecureGenerator(5)).tolist() == expected
@@ -291,17 +290,13 @@ def test_default_grid():
 
 #: What draws as many numbers as it is asked for.
 SIZED = {
-    "staircase": lambda size: noise.staircase(1.0, 1, size),
+    "staircase": partial(noise.staircase, 1.0, 1),
     "words": lambda size: default_generator().random_raw(size),
-    **{
-        name: lambda size, name=name: getattr(noise, name)(1.0, size)
-        for name in ("laplace", "gaussian", "cauchy", "discrete_laplace")
-    },
-    **{
-        f"generator {name}": lambda size, name=name: getattr(noise.generator(), name)(size=size)
-        for name in ("normal", "gumbel", "uniform", "random", "standard_normal")
-    },
-}
+    **{name: partial(getattr(noise, name), 1.0)
+       for name in ("laplace", "gaussian", "cauchy", "discrete_laplace")},
+    **{f"generator {name}": lambda size, name=name: getattr(noise.generator(), name)(size=size)
+       for name in ("normal", "gumbel", "uniform", "random", "standard_normal")},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SIZED)

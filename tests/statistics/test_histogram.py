@@ -125,10 +125,7 @@ def test_edges_that_fill_registers(count, dtype):
     values = np.tile(values.astype(dtype), 5)[: 4099 + count % 16]
     assert counted(plain(edges), values) == twin(values, edges)
     assert counted(exactly(edges), values) == twin(values, edges, exact=True)
-
-
-def test_a_planted_fault_is_caught():
-    """Bins by multiplication alone: the rows above, next to edges, tell them from bins by edges."""
+    # Planted: bins by multiplication alone. The rows above, next to edges, tell them from these.
     edges = EDGES["odd width"]
     values = around(edges, "<f8")
     values = values[(values >= edges[0]) & (values < edges[-1])]
@@ -174,12 +171,13 @@ def test_without_noise_it_is_the_histogram_of_numpy():
     for where in (None, values > 0):
         kept = values if where is None else values[where]
         expected, edges = np.histogram(kept, 5, (0, 7))
-        for bins in ({"bins": 5, "bounds": (0, 7)}, {"bins": edges.tolist()}):
-            _, counts, found = recorded(values, where=where, **bins)
-            assert counts.tolist() == expected.tolist() and found.tolist() == edges.tolist()
-        _, counts, found = recorded(values, where=where, categories=[0, 2, 2.5])
-        assert counts.tolist() == [(kept == 0).sum(), (kept == 2).sum(), 0]
-        assert found.tolist() == [0, 2, 2.5]
+        for kw, due, ends in (
+            ({"bins": 5, "bounds": (0, 7)}, expected, edges),
+            ({"bins": edges.tolist()}, expected, edges),
+            ({"categories": [0, 2, 2.5]}, [(kept == 0).sum(), (kept == 2).sum(), 0], [0, 2, 2.5]),
+        ):
+            _, counts, found = recorded(values, where=where, **kw)
+            assert counts.tolist() == list(due) and found.tolist() == list(ends)
     nulls, where = pa.array([1.0, None, 3.0, math.nan, 1.5]), np.arange(5) > 0
     assert recorded(nulls, bins=[0, 2, 4])[1].tolist() == [2, 1]
     assert recorded(nulls, bins=[0, 2, 4], where=where)[1].tolist() == [1, 1]
@@ -188,10 +186,9 @@ def test_without_noise_it_is_the_histogram_of_numpy():
     for length in [4, 8]:
         with pytest.raises(DataError, match="one entry for each row"):
             recorded(stream, bins=[0, 2], where=np.ones(length, bool))
-    budget = dp.Budget(epsilon=1, delta=1e-6)
-    given = {"bins": 4, "bounds": (0, 1), "epsilon": 1, "neighbors": "replace"}
-    histogram(np.zeros(3), **given, delta=1e-9, budget=budget)
-    assert budget.history[0].loss == Draws(1, 2, cells=1)  # a replaced row leaves a bin for another
+    given = {"bins": 4, "bounds": (0, 1), "epsilon": 1, "neighbors": "replace", "delta": 1e-9}
+    # A replaced row leaves a bin for another.
+    assert prepared(dp.histogram, np.zeros(3), **given)[0].loss == Draws(1, 2, cells=1)
 
 
 def test_several_columns():
@@ -252,7 +249,7 @@ def tally_of(rows, words):
 
 
 def text_forms(rows):
-    """The same text in everything that holds some."""
+    """The same text in everything that holds some and is not in the battery."""
     column, plain = pa.array(rows), np.array(["" if row is None else row for row in rows])
     mask = [row is None for row in rows]
     pieces = [column[i : i + 1].dictionary_encode() for i in range(9)]
@@ -260,19 +257,18 @@ def text_forms(rows):
     places = pa.array([words.to_pylist().index(row) for row in rows])
     encoded = np.array([row.encode() for row in plain])
     return {
-        "list": rows, "objects": np.array(rows, object),
-        "odd objects": np.array([[1, "yes"] if row is None else row for row in rows], object),
+        "list": rows, "odd objects": np.array([[1, "yes"] if m else row for row, m in
+                                               zip(rows, mask, strict=True)], object),
         "numpy": np.ma.array(plain, mask=mask),
         "strided": np.ma.array(np.repeat(plain, 2)[::2].astype(">U8"), mask=mask),
-        "bytes of numpy": np.ma.array(encoded, mask=mask), "arrow": column,
+        "bytes of numpy": np.ma.array(encoded, mask=mask),
         "chunked": pa.chunked_array([column[:7], column[7:7], column[7:]]),
         "large": column.cast(pa.large_string()), "view": column.cast(pa.string_view()),
-        "bytes": column.cast(pa.binary()),
+        "bytes": column.cast(pa.binary()), "dictionary": column.dictionary_encode(),
         "byte objects": [None if row is None else row.encode() for row in rows],
-        "dictionary": column.dictionary_encode(),
         "sliced dictionary": pa.concat_arrays([column] * 2).dictionary_encode()[len(rows) :],
         "short pieces": pa.chunked_array([*pieces, column[9:].dictionary_encode()]),
-        "null word": pa.DictionaryArray.from_arrays(places, words), "pandas": pd.Series(rows),
+        "null word": pa.DictionaryArray.from_arrays(places, words),
         "pandas objects": pd.Series(rows, dtype=object),
         "categorical": pd.Series(rows, dtype="category"),
     }  # fmt: skip
@@ -314,13 +310,11 @@ def test_text_of_files(tmp_path):
     number = np.arange(len(rows)) % 7
     table = pa.table({"x": rows, "y": number})
     coded = table.set_column(0, "x", table["x"].dictionary_encode())
-    names = ("t.parquet", "plain.pq", "t.feather", "coded.arrow", "t.csv")
-    paths = [tmp_path / name for name in names]
-    pq.write_table(table, paths[0], row_group_size=100)
-    pq.write_table(table, paths[1], use_dictionary=False)
-    pa.feather.write_feather(table, paths[2], compression="zstd")
-    pa.feather.write_feather(coded, paths[3], compression="uncompressed")
-    pa.csv.write_csv(table, paths[4])
+    paths = [tmp_path / name for name in ("plain.pq", "t.feather", "coded.arrow", "t.csv")]
+    pq.write_table(table, paths[0], use_dictionary=False, row_group_size=100)
+    pa.feather.write_feather(table, paths[1], compression="zstd")
+    pa.feather.write_feather(coded, paths[2], compression="uncompressed")
+    pa.csv.write_csv(table, paths[3])
     some = [row for row, own in zip(rows, number > 2, strict=True) if own]
     for path in paths:
         words = [word for word in WORDS if word or path.suffix != ".csv"]  # where "" is missing
@@ -334,10 +328,10 @@ def test_text_of_files(tmp_path):
         assert counts[:, 1].tolist() == exact.tolist() and edges[1].tolist() == words
         if path.suffix != ".csv":  # whose cells are text before they are anything else
             with pytest.raises(SourceError, match=r"column 'y' of .* must hold text"):
-                histogram(dp.scan(path, "y"), categories=["1"], epsilon=1, neighbors="replace")
+                histogram(dp.scan(path, "y"), categories=["1"], epsilon=1)
     with pytest.raises(ArgumentError, match="as many columns as the data have, 2"):
-        histogram(both, categories=words, epsilon=1, neighbors="replace")
-    digits = recorded(dp.scan(paths[4], "y"), categories=["1", "01", "6"])[1]
+        histogram(both, categories=words, epsilon=1)
+    digits = recorded(dp.scan(paths[-1], "y"), categories=["1", "01", "6"])[1]
     assert digits.tolist() == [np.count_nonzero(number == 1), 0, np.count_nonzero(number == 6)]
 
 
@@ -418,24 +412,22 @@ def exact(data, weights, **kw):
 def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, limits):
     """By enumeration of a row's bin and weight; the bounds are reached."""
     kw = {"bins": [0, 1, 2], "weight_bounds": limits, "neighbors": relation}
-    rows = [(x, w) for x in (0.5, 1.5, 9.0, math.nan) for w in (*limits, 0, 1e300, math.nan)]
     made = exact(np.array([0.5]), np.array([0.0]), **kw)[1]
-    unit = made.cells.grid
 
-    def sums(row):
-        data, weights = np.array([row, (0.5, 0.25)]).T if row else np.array([[0.5], [0.25]])
-        return exact(data, weights, **kw)[0] / unit
+    def sums(*rows):
+        data, weights = np.array([*rows, (0.5, 0.25)]).T
+        return exact(data, weights, **kw)[0] / made.cells.grid
 
-    found = [sums(row) for row in rows]
+    weights = (*limits, 0, 1e300, math.nan)
+    found = [sums(row) for row in itertools.product((0.5, 1.5, 9.0, math.nan), weights)]
     pairs = itertools.combinations(found, 2)
     if relation == "add-remove":
-        pairs = [(one, sums(None)) for one in found]
-    moves = [np.abs(a - b) for a, b in pairs]
+        pairs = [(one, sums()) for one in found]
+    moves = np.array([np.abs(a - b) for a, b in pairs])
     said = of_weights(made.cells, relation)
     assert made.noise == integer_noise(made.loss, said)
-    assert max(m.sum() for m in moves) == said.l1
-    assert max((m**2).sum() for m in moves) == said.l2_squared
-    assert max(m.max() for m in moves) == said.linf
+    reached = moves.sum(axis=1).max(), (moves**2).sum(axis=1).max(), moves.max()
+    assert reached == (said.l1, said.l2_squared, said.linf)
     # Planted: a histogram of rows, in cells of 1, and twice the square of a move of one bin.
     assert said.l1 > (2 if relation == "replace" else 1)
     if relation == "replace" and limits == (-5, 5):

@@ -65,12 +65,9 @@ def test_columns_weights_and_missing_rows_of_proportions():
     found = dp.Proportion().measure(**LOUD, columns=2)(both)
     assert found == pytest.approx((both == 1).mean(axis=0))
     weighted = dp.Proportion(equal="tea", weight_bounds=(0, 1)).measure(**LOUD)
-    due = np.average(CODES == 0, weights=WEIGHTS)
-    assert weighted(WORDS, weights=WEIGHTS) == pytest.approx(due, abs=1e-6)
-    assert weighted({"x": WORDS, "w": WEIGHTS}, weights="w") == pytest.approx(due, abs=1e-6)
-    for equal in (None, [1], float("nan"), 1 + 0j, b"a"):
-        with pytest.raises((ArgumentError, ArgumentTypeError), match="equal must be a truth value"):
-            dp.Proportion(equal=equal)
+    due = pytest.approx(np.average(CODES == 0, weights=WEIGHTS), abs=1e-6)
+    assert weighted(WORDS, weights=WEIGHTS) == due
+    assert weighted({"x": WORDS, "w": WEIGHTS}, weights="w") == due
 
 
 @pytest.mark.parametrize("people", [{}, PEOPLE])
@@ -92,17 +89,13 @@ def test_proportions_by_group(people):
     assert (answer["tea error"] <= (1e-10 if people else 0)).all()
 
 
-def ratio(rows):
-    return rows[:, 0].sum() / rows[:, 1].sum()
-
-
 def correlation(rows):
     return np.corrcoef(rows.T)[0, 1]
 
 
-BOTH = pytest.mark.parametrize(
-    ("kind", "by_definition"), [(dp.Ratio, ratio), (dp.Correlation, correlation)]
-)
+BOTH = pytest.mark.parametrize(("kind", "by_definition"), [
+    (dp.Ratio, lambda rows: np.divide(*rows.sum(axis=0))), (dp.Correlation, correlation),
+])  # fmt: skip
 
 
 @quick_rows(3)
@@ -166,15 +159,13 @@ def test_what_is_not_defined():
 def shapes(n):
     """Columns of at least the variance of even ones, of any correlation and mean."""
     x, some = (np.arange(n) + 0.5) / n, np.random.default_rng(3)
-    corner, half = (x < 0.908) * 1.0, (x < 0.5) * 1.0
-    other = (some.random(n) < 0.908) * 1.0
-    yield from (
-        [x, x],
-        [x, 1 - x],
-        [x, some.permutation(x)],
-        [x, np.where(half, x, some.random(n))],
-    )
-    yield from ([corner, corner], [corner, other], [corner, 1 - other], [half, 1 - half])
+    corner, half, other = (x < 0.908) * 1.0, (x < 0.5) * 1.0, (some.random(n) < 0.908) * 1.0
+    random = some.permutation(x)
+    for y in (x, 1 - x, random, np.where(half, x, random)):
+        yield [x, y]
+    for y in (corner, other, 1 - other):
+        yield [corner, y]
+    yield [half, 1 - half]
 
 
 @pytest.mark.full
