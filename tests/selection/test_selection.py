@@ -23,7 +23,6 @@ from dpfast.selection.exponential_race import Race, Top, block_length
 from dpfast.selection.scores.stored import REACH, Stored, TiltedScores
 
 from ..reference.selection import exponential as twin
-from ..support.lazy import chisquare
 from ..support.memory import peak
 from ..support.noise import p_value
 from ..support.pairwise import every_value, pairwise, quick_rows
