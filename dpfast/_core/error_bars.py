@@ -56,8 +56,8 @@ class ErrorBar:
         The share of answers within the bound.
     half_width : float or list, optional
         In the units of the answer. A list if the bounds of the coordinates differ. For a selection,
-        in the units of the scores: how far the score of the chosen candidate is below the best
-        score.
+        in the units of the scores: how far the score of a drawn candidate is below the best score
+        of the candidates that remained.
     ranks : float or list, optional
         How many rows lie between the answer and the true quantile, at most. For a range, the number
         of rows between either end and its true quartile.
@@ -198,7 +198,7 @@ def symmetric_sum(
     failure : float
         At least `RAREST`.
     most : float, optional
-        A bound that the sum is known not to exceed with this probability.
+        A bound that the sum is known to exceed with at most this probability.
 
     Returns
     -------

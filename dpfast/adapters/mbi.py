@@ -309,7 +309,7 @@ def exponential_mechanism(
     epsilon : float, Fraction or Decimal
     sensitivity : float, default 1.0
     base_measure : mapping of candidates to weights, or array_like of log-weights, optional
-        Public log-weights, in the shape of the qualities.
+        Public, in the form of the qualities: weights in a mapping, log-weights in an array.
     monotonic : bool, default False
         Whether all qualities move in the same direction, as in `dpfast.selection.exponential`.
     neighbors : {"add-remove", "replace"}, optional

@@ -219,9 +219,9 @@ def sample_and_aggregate(
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove". For ids,
         "add-remove" means that one person is added, removed, or replaced by one with a new id
-        (whose label has the same distribution). "replace" means that the rows of one id become the
-        rows of another id, which other people may have, too; then the loss has to cover two changed
-        blocks.
+        (whose label has the same distribution). "replace" means that the rows of one id become any
+        rows of any one id, which may be the id of another person; then the loss has to cover two
+        changed blocks.
     aggregator : str, default "mean"
         An aggregator of the table above, or "auto": "trimmed-mean" where both `blocks` and ``blocks
         * epsilon`` are at least 16 (with ``sqrt(2 rho)`` for epsilon), "mean" below.
@@ -242,7 +242,7 @@ def sample_and_aggregate(
         The value of a block without an answer, within the bounds; by default the middle of the
         bounds.
     centres : array_like, shape (c, d), optional
-        Public candidates for the center, for the aggregator "attention".
+        Public candidates for the center, for the aggregator "attention" of vectors.
     workers : int, optional
         The number of threads or processes; it does not change the answer. By default those of
         `dpfast.threads` for named estimators, one a core for compiled functions and for processes,

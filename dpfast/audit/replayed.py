@@ -64,7 +64,7 @@ def replay(
     function : callable
         ``function(data)`` calls dpfast. It must create its own budgets, because both runs spend.
     x, x2 : object
-        Two neighbors. Each is passed to the mechanism unchanged.
+        Two neighbors. Each is passed to the function unchanged.
     neighbors : {"add-remove", "replace"}, default "add-remove"
         The neighboring relation of `x` and `x2`.
 

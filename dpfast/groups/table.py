@@ -65,7 +65,7 @@ class Persons:
     column : str
         The column of ids.
     max_groups, max_rows : int, "auto" or None
-        None for all rows.
+        The largest numbers of groups of a person, and of rows in each; None for no bound.
     rows_limit : int or None
         Public knowledge about the rows of a person in a group; None without any.
     name : str

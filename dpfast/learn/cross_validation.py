@@ -125,8 +125,8 @@ def cross_validate(
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most. The weights for each fit
-        and score.
+        With `ids`, and only then: how many rows of a person count at most, in each fit and in each
+        score.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.

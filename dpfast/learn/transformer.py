@@ -175,7 +175,7 @@ class Transformer(Weighted):
         Parameters
         ----------
         input_features : sequence of str, optional
-            Names of the columns that the scaler learned from. They are only compared.
+            Names of the columns that the learner learned from. They are only compared.
 
         Returns
         -------
@@ -186,7 +186,7 @@ class Transformer(Weighted):
         NotFittedError
             Before `fit`.
         ArgumentError
-            If the names differ from those of the columns that the scaler learned from.
+            If the names differ from those of the columns that the learner learned from.
 
         Examples
         --------

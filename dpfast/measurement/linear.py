@@ -604,9 +604,9 @@ def plan(
 ) -> Plan:
     """Choose the basis of each column and the noise, from public numbers alone.
 
-    If sums are over pairs of rows, `pairs` is the number of pairs that contain a row; otherwise it
-    is 0. Where sums are of pairs of rows, `pairs` is the number of pairs that a row is in; else it
-    is 0.
+    A basis is preferred to an earlier one if its error is smaller by at least a twentieth: the mean
+    over all columns of the error divided by that of the first basis. If sums are over pairs of
+    rows, `pairs` is the number of pairs that contain a row; otherwise it is 0.
     """
     is_public = setting.is_public and columns[0].weights is None  # the sum of all weights is not
     forms = [

@@ -2,7 +2,7 @@
 
 The declared type of a column determines its unit, and so the bounds in this unit. A row is read as
 the whole number of units by which it exceeds the lower bound (for a sum: 0), clipped to the bounds
-first, and as missing if it has no time. This is an increasing function of the row alone: so all
+first, and as missing if it has no time. This is a nondecreasing function of the row alone: so all
 proofs about numbers between bounds hold, also by group. Answers are turned back, which is
 post-processing.
 """

@@ -111,7 +111,10 @@ class Unit:
 
     @property
     def of_rows(self) -> Neighbors:
-        """The neighboring relation of rows: always "add-remove" if rows have ids."""
+        """The neighboring relation of rows: always "add-remove" if rows have ids.
+
+        The number of rows of a person is private under both relations.
+        """
         return self.neighbors if self.ids is None else "add-remove"
 
     def part(self, loss: Loss, at_once: bool) -> tuple[Loss, int]:
@@ -221,9 +224,9 @@ class OfUnits(Around[Value]):
         Under "add-remove", for a row's part of the loss, or for all rows of a person.
     unit : Unit
     steps : int
-        The number of successive rows that the loss of `inner` covers: `max_rows`, or 1 where that
-        is for all of them at once; 0 where `inner` is of totals of units. The error bar is for the
-        kept rows.
+        The number of steps, each of the loss of `inner`, that a unit is: `max_rows`, or 1 if that
+        loss is for all its rows at once; 0 if `inner` is about totals of units. The error bar is
+        for the kept rows.
     """
 
     unit: Unit

@@ -142,8 +142,8 @@ class BoxNoise:
         most one.
 
         *Joint.* A mixture of uniform numbers; for the coarsest grid, rounding adds one more. If a
-        count is on a step of the staircase, each value for one row, or for the few rows of a
-        person, is tried.
+        count changes by one row, or by the few rows of a person, each value of its noise on a step
+        of the staircase is tried.
 
         *Separate.* A discrete Laplace number of a rate e and a uniform one from -1/2 to 1/2 add up
         to a number that is stochastically no larger than a Laplace number of rate 2 tanh(e / 2).

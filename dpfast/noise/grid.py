@@ -6,13 +6,13 @@ in a narrow part of the bounds with all cells outside it. So the weight of all c
 
 * nearly half is spread evenly;
 * half is on round numbers, for a median: the multiples of each power of ten from about ``2**-10``
-  same weight together for each k, on either side, down to about ``2**-16`` of the farther bound,
-  and nearer cells have the weight of these; for a quantile q another 5/8 of abs(2 q - 1), taken
-  equally from both other parts, is distributed in this way on the side of 0 for that sign;
+  to ``2**-30`` of the range, spread evenly over the multiples of one power. The coarsest power has
+  half of this weight, and each finer one half of the weight of the one before;
 * a 64th is logarithmic around 0: cells at distances from ``2**k`` to ``2**(k + 1)`` grids have the
   same weight together for each k, on either side, down to about ``2**-16`` of the farther bound,
-  and nearer cells are as heavy as those there; for a quantile q another 5/8 of abs(2 q - 1), in
-  place of as much of either of the two before, is so on the side of 0 to which that lies;
+  and each nearer cell has the weight of a cell there. For a quantile q another 5/8 of
+  abs(2 q - 1), taken equally from the two parts above, is distributed in this way on one side of 0:
+  above it for q > 1/2, below it for q < 1/2;
 * an 8192th is on the number 0, which many rows may have; no other number has more than twice that.
 
 Round numbers cost a run of cells at most a factor of 2, and so ln 2 / c ranks, compared with equal

@@ -82,9 +82,9 @@ def bounds(data: Any, **arguments: Any) -> Any:
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
     (`n` is public). The call satisfies the requested loss. A pair of public numbers is drawn with
     probability proportional to ``w exp(-c (u + v))``, where w is a public prior, and u and v are
-    the numbers of rows beyond each number; if `q` is not 0, u and v are half of the distance
-    between that rank and the rank with ``q n`` rows beyond it. A row that is added or removed lies
-    beyond at most one of the two numbers, so all exponents change by amounts in an interval of
+    the numbers of rows beyond each number; if `q` is not 0, they are half of the number of ranks
+    between the number and the place with ``q n`` rows beyond it. A row that is added or removed
+    lies beyond at most one of the two numbers, so all exponents change by amounts in an interval of
     length c, which is `epsilon`, or half of it if a row is replaced (exponential mechanism,
     McSherry and Talwar, FOCS 2007; in zCDP by its bounded range, Cesar and Rogers, ALT 2021).
     ``dpfast/measurement/outer_bounds.py`` has the proof. Two draws, or the sparse vector technique
@@ -132,8 +132,8 @@ def bounds(data: Any, **arguments: Any) -> Any:
     -------
     (float, float), or float64 array of shape (d, 2)
         Bounds, the lower one first; of a column of durations, durations. Each is 0 or plus or minus
-        ``2**e (1 + j / 16)``, and is then moved outwards by an eighth of their distance, but not
-        across 0.
+        ``2**e (1 + j / 16)``, and is then moved outwards by an eighth of the distance of the two,
+        but not across 0.
 
     Raises
     ------

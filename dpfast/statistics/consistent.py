@@ -69,7 +69,7 @@ def consistent(
         Answers about sums of the parts: each has the shape of the parts, or 1 along the axes that
         are summed (``keepdims`` of NumPy); a single number is the sum of all parts.
     variances : sequence of float, optional
-        Public: the deviation of the noise of a part, and then of each of the totals. By default all
+        Public: the variance of the noise of a part, and then of each of the totals. By default all
         are the same. 0 means that a total is exact, which is allowed for one total; others are from
         1e-100 to 1e100.
     nonnegative : bool, default False

@@ -509,7 +509,7 @@ class Estimate(Generic[Value]):
     value : float or ndarray
         The estimated fraction; unbiased, so it may lie outside 0 .. 1.
     variance : float or ndarray
-        The standard deviation of `value`; its square is unbiased, too.
+        The estimated variance of `value`; unbiased, too.
     low, high : float or ndarray
         The ends of the confidence interval, within 0 .. 1.
     confidence : float

@@ -111,7 +111,7 @@ class Attribute(Condition):
     column : int or str, optional
         The column, if rows have several.
     low, high : float, optional
-        Public limits: the condition holds if ``low <= value <= high``. Without both limits it holds
+        Public limits: the condition holds if ``low <= value <= high``. Without any limit it holds
         if the value is not 0.
 
     Raises

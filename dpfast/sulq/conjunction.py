@@ -41,7 +41,7 @@ class Conjunction(Hypothesis):
     error : float
         The fraction of the rows with another label than the prediction, as answered by the oracle.
     tolerance : float
-        The error of `error`, as the oracle promised.
+        A bound on the error of `error`, as the oracle promised.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class Halfspace(Hypothesis):
     error : float
         The fraction of the rows with another label than the prediction, as answered by the oracle.
     tolerance : float
-        The error of `error`, as the oracle promised.
+        A bound on the error of `error`, as the oracle promised.
     excess : float
         An upper bound on the difference between the true error and the mean hinge loss ``max(0, 1 -
         y <w, z> / margin)`` of any w of length at most 1, if the oracle kept its promise.

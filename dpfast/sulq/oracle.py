@@ -187,8 +187,8 @@ class StatisticalQueryOracle(Oracle):
     nan : {"raise", "lower", "upper"} or float, default "raise"
         How a NaN value of a function is treated, as in `NoisySums`.
     budget : Budget, optional
-        The budget that pays for all answers, before rows are read or random bits are drawn. A
-        budget that pays `cost`.
+        The budget that pays for all answers, before rows are read or random bits are drawn. It pays
+        `cost`.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.

@@ -104,7 +104,7 @@ class Function:
     size : int
         Numbers per row.
     columns : frozenset or None
-        The columns of a row that are looked at; None for all rows.
+        The columns of a row that are read; None for all columns.
     """
 
     compute: Callable[[MaskedChunk], NDArray[Any]]

@@ -411,7 +411,7 @@ def add_wide(room: NDArray[np.int64], more: NDArray[np.int64]) -> None:
 
 
 def shifted(words: NDArray[np.int64], shift: int) -> NDArray[np.int64]:
-    """Return two-word integers divided by ``2**shift``, rounded down, up to 2**62 in size."""
+    """Return two-word integers divided by ``2**shift``, rounded down and clamped to 2**62."""
     low, high = words[:, 0].view(np.uint64), words[:, 1]
     if shift >= 64:
         low, high, shift = high.view(np.uint64), high >> 63, shift - 64

@@ -273,7 +273,7 @@ class Choosing:
 
     @abstractmethod
     def only(self, columns: Collection[Any] | None) -> RowSource:
-        """Return a source of these rows for a pass that reads only `columns`; None for all rows.
+        """Return a source of these rows for a pass that reads only `columns`; None for all columns.
 
         Columns with other names may be absent. A matrix keeps all columns, in any order in memory.
         """

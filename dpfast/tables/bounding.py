@@ -43,9 +43,9 @@ class Bounding:
     Parameters
     ----------
     max_groups : int or None
-        Groups that a person keeps; None for all rows.
+        The number of groups that a person keeps; None for all groups.
     max_rows : int or None
-        Rows that a person keeps in each group; None for all rows.
+        The number of rows that a person keeps in each group; None for all rows.
     key : Key
         A fresh secret key, which decides which rows are kept.
     memory : int, optional

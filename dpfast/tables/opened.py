@@ -222,7 +222,8 @@ class Files:
         columns : sequence of str or None
             The names of the columns; None if there is only one.
         by : sequence of str
-            Columns of keys, instead of `column`: then all columns can be named as keys.
+            Columns of keys, instead of `columns`. Statistics can then name every column of the
+            files.
         where : sequence of Condition
             The conditions on the rows, as returned by `conditions`.
         table : bool, default False

@@ -115,7 +115,7 @@ def _holders(holds: Sequence[Holds]) -> int:
 
 
 def _agree(first: Want, second: Want) -> bool:
-    """Tell whether one pass over a text file can serve two requests, which read cells alike."""
+    """Tell whether one pass over a text file is enough for two requests: both read cells alike."""
     both = set(first.names) & set(second.names)
     return first.text & both == second.text & both
 

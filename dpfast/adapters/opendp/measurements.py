@@ -42,7 +42,7 @@ def make_laplace(input_domain: Any, input_metric: Any, scale: Any) -> Any:
 
     Privacy
     -------
-    Neighbors have the distance of the metric: d in absolute value, or in L1 for a vector. The loss
+    The metric gives the distance d of neighbors: in absolute value, or in L1 for a vector. The loss
     is d / scale (Dwork, McSherry, Nissim and Smith, TCC 2006). Sums are rounded to a grid
     correctly, so the map has no term for rounding.
 
@@ -82,7 +82,7 @@ def make_gaussian(input_domain: Any, input_metric: Any, scale: Any) -> Any:
 
     Privacy
     -------
-    Neighbors have the distance of the metric: d in absolute value, or in L2 for a vector. The loss
+    The metric gives the distance d of neighbors: in absolute value, or in L2 for a vector. The loss
     in rho is d**2 / (2 scale**2) (Bun and Steinke, TCC 2016; Canonne, Kamath and Steinke, NeurIPS
     2020).
 
@@ -189,7 +189,7 @@ def make_top_k(
 
     Privacy
     -------
-    Neighbors have the distance of the metric: d in L-infinity. Each choice has a range of 2 d /
+    The metric gives the distance d of neighbors, in L-infinity. Each choice has a range of 2 d /
     scale, or d / scale where scores are monotonic, and all of them compose (Durfee and Rogers,
     NeurIPS 2019).
 

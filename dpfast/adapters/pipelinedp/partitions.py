@@ -1,17 +1,18 @@
 """Partition selection under the names of PyDP.
 
-A privacy id is in at most L partitions, each of whose counts changes by 1 when the id is added or
-removed.
+A privacy id is in at most L partitions. If it is added or removed, the count of each of them
+changes by 1.
 
 *Coins.* The probability that a partition is kept depends on its number of privacy ids alone;
 `dpfast.select_keys` draws the same coins.
 
 *Noise and a threshold.* For (epsilon, delta) in all, Laplace noise has the scale L / epsilon, and
-Gaussian noise serves (epsilon, delta / 2) for an L2 sensitivity of sqrt(L). The partitions of this
-privacy id alone are kept with a probability of at most delta, or delta / 2: each with at most d,
-where 1 - (1 - d)^L = delta. So the threshold T is the least with P(1 + noise >= T) <= d. The
-answers about the other partitions are post-processing of the noise. Weights are taken as well as
-numbers of privacy ids, if those of a privacy id are at most 1 and at most 1 in L2.
+Gaussian noise satisfies (epsilon, delta / 2) for an L2 sensitivity of sqrt(L). Partitions of one
+privacy id alone are kept with a total probability of at most delta, or of delta / 2 with Gaussian
+noise: each with at most d, where 1 - (1 - d)^L is delta, or delta / 2. So the threshold T is the
+least with P(1 + noise >= T) <= d. The answers about the other partitions are post-processing of the
+noise. Weights are taken as well as numbers of privacy ids, if those of a privacy id are at most 1
+and at most 1 in L2.
 
 With a public number p of privacy ids below which no partition is kept, n ids count as n - (p - 1):
 a partition that one privacy id brings to p, or takes below p, then counts as a partition of this id
@@ -165,10 +166,10 @@ def create_partition_strategy(
     -------
     Neighbors differ in one privacy id that is added or removed, which is in at most
     `max_partitions_contributed` partitions. All partitions together are (`epsilon`, `delta`)-DP.
-    "truncated_geometric" draws the coins of `dpfast.select_keys`, which are the same for one
-    partition (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022), and show partitions with fewer
-    privacy ids for more partitions; an epsilon above 500 counts as 500. The others are noise and a
-    threshold.
+    "truncated_geometric" draws the coins of `dpfast.select_keys`. If an id is in one partition,
+    they are those of Desfontaines, Voss, Gipson and Mandayam (PoPETs 2022); if it may be in more,
+    they show partitions with fewer privacy ids than those would. An epsilon above 500 counts as
+    500. The others are noise and a threshold.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """The center of attention (Nissim, Raskhodnikova and Smith, STOC 2007, section 5), exactly.
 
 The center of k points is the middle of the smallest ball that contains t0 = floor((k + 1) / 2) + 1
-of them, which is one more than a majority. On the line, centers are all real numbers; for vectors,
-a public set of candidates, with the distance summed over coordinates (l1).
+of them, so that without one of them it still has more than half of any k - 1 points. On the line,
+centers are all real numbers; for vectors, a public set of candidates, with the distance summed over
+coordinates (l1).
 
 Let r(t) be the least radius of a ball, among all centers allowed, that holds t of the points; for
 t > k let it be the least radius that holds every point within the bounds.

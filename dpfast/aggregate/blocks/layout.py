@@ -63,8 +63,8 @@ def laid_out(
     workers : int, optional
         Threads; ``DPFAST_NUM_THREADS`` if left out.
     spill : str, optional
-        A directory for rows beyond memory. If it is given, all rows go to this file; otherwise only
-        rows that do not fit in memory are written, to the directory for temporary files.
+        A directory for rows beyond memory. If it is given, all rows are written there; otherwise
+        only rows that do not fit in memory are written, to the directory for temporary files.
     shared : bool
         Other processes are to map the rows: every window has its `file`.
 

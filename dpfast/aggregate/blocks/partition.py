@@ -49,8 +49,8 @@ class RandomLabels:
 class ContiguousLabels:
     """Labels of contiguous blocks: block j is rows ``j * n // blocks`` and on, of n rows.
 
-    The blocks depend on the number of rows alone, so an added or removed row moves all later rows:
-    they are safe under replace, never under add-remove.
+    The blocks depend on the number of rows alone, so an added or removed row may move rows of every
+    block: these labels are safe under replace, never under add-remove.
     """
 
     def __init__(self, blocks: int, n: int) -> None:

@@ -189,8 +189,8 @@ class LogisticRegression(Regression):
     max_iterations : int, default 100
         The largest number of steps of Newton's method; usually 5 to 10 are needed.
     tolerance : float, default 1e-10
-        Greater than 0. Greater than 0. The iteration stops if a step can increase the
-        log-likelihood by no more than this, to second order. The remaining error is far smaller.
+        Greater than 0. The iteration stops after a step that, to second order, can increase the
+        log-likelihood by no more than this. The error that remains is far smaller.
 
     Raises
     ------

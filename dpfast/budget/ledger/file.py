@@ -385,7 +385,7 @@ class File:
     def _renew(self, db: Connection, head: Header) -> None:
         """Check a ledger of an earlier form, and upgrade the ledger to this form.
 
-        A ledger of form 1 is also locked for users who can only read.
+        If it is of form 1, users who may read its files but not write them lose that right.
         """
         self._checked(db)
         if db.version == 1:

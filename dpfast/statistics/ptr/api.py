@@ -210,8 +210,8 @@ def iqr(data: Any, **arguments: Any) -> Any:
         chosen without the data. An answer has noise of scale ``proposed / ((1 - test_share)
         epsilon)``.
     ratio : float or Fraction, optional
-        Without `proposed`: a public factor above 1, by default ``1 + 1 / ln n``. An answer has a
-        relative error of ``ratio**Z`` with ``Z`` of scale ``1 / ((1 - test_share) epsilon)``; the
+        Without `proposed`: a public factor above 1, by default ``1 + 1 / ln n``. An answer is the
+        true range times ``ratio**Z``, with ``Z`` of scale ``1 / ((1 - test_share) epsilon)``; the
         larger the ratio is, the fewer datasets are refused.
     test_share, assume_sorted
         As in `dpfast.ptr.quantile`.
@@ -296,8 +296,8 @@ def release(
     The smallest number of rows to change until the local sensitivity of the statistic is above
     `proposed` has both properties, and so has every lower bound of it with the first property. The
     test spends the share `test_share` of epsilon and all of delta, the noise the rest (Dwork and
-    Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py``). The neighboring relation for which the
-    two functions were proved.
+    Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py``). The neighboring relation is the one for
+    which the two functions were proved.
 
     Parameters
     ----------

@@ -304,7 +304,7 @@ def quantiles(data: Any, **arguments: Any) -> Any:
         budget refuses it.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
-        these rows is private. It does not reduce the loss available to the answers.
+        these rows is private. It takes no part of the loss.
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one

@@ -203,7 +203,7 @@ def ranks_within(base: Base, params: DrawParams, failure: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ExponentialQuantile(Drawn[float]):
-    """The mechanism of one quantile: draw a cell, probably with a rank near the target."""
+    """The mechanism of one quantile: draw a cell, with a high probability near the target rank."""
 
     q: Fraction = field(kw_only=True)
     params: DrawParams = field(init=False, repr=False)

@@ -287,7 +287,7 @@ class SqlRows:
         ----------
         column : int
         edges : sequence of float
-            The beginning of each bin; the last edge is in the next array.
+            The lower edge of each bin, which is in this bin; its upper edge is in the next bin.
         last : float or None
             The last number of the last bin. None for bins of single numbers.
         """
