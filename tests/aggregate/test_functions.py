@@ -63,8 +63,6 @@ def test_equals_a_plain_loop(executor, limit, job, blocks):
         np.testing.assert_array_equal(found, due)
 
 
-
-
 def test_arguments_are_checked_before_the_spend(monkeypatch):
     lock = threading.Lock()
     a_time = "time_limit must be a finite"
