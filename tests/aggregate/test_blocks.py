@@ -3,6 +3,9 @@
 import hashlib
 import itertools
 import math
+import os
+import subprocess
+import sys
 import textwrap
 from fractions import Fraction
 
@@ -20,7 +23,6 @@ from dpfast.aggregate.blocks.tallies import Extremes, Totals
 
 from ..reference.aggregate import blocks as twin
 from ..support.pairwise import every_value, quick_rows
-from ..support.paths import run
 
 SECRET = bytes(range(32))
 KEY = Key(SECRET)
@@ -266,17 +268,16 @@ def test_scatter_is_the_stable_sort(rows, blocks):
 @pytest.mark.parametrize("path", isa_paths())
 def test_every_instruction_set_gives_the_bits_of_the_twins(path):
     """By the quick tests of this file, and by that of squares, which compare all bits."""
-    more = (
-        "tests/aggregate/test_streaming_estimators.py::test_one_loop_and_numpy_make_the_same_terms"
-    )
+    more = __file__.replace("test_blocks", "test_streaming_estimators")
+    more += "::test_one_loop_and_numpy_make_the_same_terms"
     code = f"""
         import pytest
         from dpfast._kernels.rng import isa
         assert isa() == {path!r}
         assert not pytest.main(["-q", "-m", "not full and not slow", {__file__!r}, "{more}"])
     """
-    done = run(textwrap.dedent(code), path)
-    assert done.returncode == 0, done.stdout
+    command, environment = [sys.executable, "-c", textwrap.dedent(code)], {"DPFAST_ISA": path}
+    subprocess.run(command, env={**os.environ, **environment}, check=True)
 
 
 def test_the_partition_of_a_seed_stays_what_it_is():
