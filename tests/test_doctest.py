@@ -4,8 +4,8 @@ Sections and arguments of docstrings are held by `tests/docs/test_reference.py`.
 import doctest
 import importlib
 import inspect
-import pkgutil
 import re
+from pathlib import Path
 
 import pytest
 
@@ -14,15 +14,20 @@ import dpfast as dp
 from .support.battery import NO_RELEASES, public
 from .support.pairwise import quick_rows
 
-MODULES = [m.name for m in pkgutil.walk_packages(dp.__path__, "dpfast.") if "_native" not in m.name
-    and not m.name.endswith("__main__")]  # fmt: skip
+PACKAGE = Path(dp.__file__).parent
+#: The modules that have examples, by their text: some import libraries that take long.
+MODULES = sorted(
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    for path in PACKAGE.rglob("*.py")
+    if ">>>" in path.read_text(encoding="utf-8")
+)
 
 
 @quick_rows(7)
-@pytest.mark.parametrize("name", ["dpfast", *MODULES])
+@pytest.mark.parametrize("name", MODULES)
 def test_examples(name):
-    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
-    assert failed == 0
+    failed, tried = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert failed == 0 < tried
 
 
 #: Found by their signatures, so that none is left out.

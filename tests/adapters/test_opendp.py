@@ -2,41 +2,29 @@
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
-import opendp.prelude as theirs
 import pytest
-from opendp.mod import OpenDPException
 
 import dpfast as dp
-from dpfast.adapters import opendp as ours
-from dpfast.adapters.opendp import from_opendp, measurements, spaces
 from dpfast.adapters.scaled_noise import ScaledNoise
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 
-theirs.enable_features("contrib", "honest-but-curious")
-FLOAT, WHOLE = theirs.atom_domain(T=float, nan=False), theirs.atom_domain(T=theirs.i64)
-FLOATS, WHOLES = theirs.vector_domain(FLOAT), theirs.vector_domain(WHOLE)
-SYMMETRIC, CHANGE_ONE = theirs.symmetric_distance(), theirs.change_one_distance()
-COUNT = (WHOLES, SYMMETRIC) >> theirs.t.then_count() >> theirs.m.then_laplace(scale=10.0)
-NUMBER = theirs.m.make_laplace(FLOAT, theirs.absolute_distance(T=float), scale=10.0)
-AGES = np.tile([23.0, 35.0, 41.0, 58.0, 62.0], 200)
+from ..support.lazy import Lazy
 
-NOISE = {
-    "laplace": (FLOATS, theirs.l1_distance(T=float), 1.0),
-    "laplace one": (FLOAT, theirs.absolute_distance(T=float), 0.1),
-    "laplace whole": (WHOLES, theirs.l1_distance(T=theirs.i64), 3),
-    "geometric": (WHOLE, theirs.absolute_distance(T=theirs.i64), 2),
-    "gaussian": (FLOATS, theirs.l2_distance(T=float), 0.7),
-    "gaussian whole": (WHOLE, theirs.absolute_distance(T=theirs.i64), 5),
-}
+cases, theirs = Lazy("tests.adapters.opendp_cases"), Lazy("opendp.prelude")
+ours, from_opendp = Lazy("dpfast.adapters.opendp"), Lazy("dpfast.adapters.opendp:from_opendp")
+
+NOISE = ["laplace", "laplace one", "laplace whole", "geometric", "gaussian", "gaussian whole"]
+AGES = np.tile([23.0, 35.0, 41.0, 58.0, 62.0], 200)
 
 
 @pytest.mark.parametrize("name", NOISE)
 @pytest.mark.parametrize("scale", [3.0, 0.1, 1e5])
 def test_maps_of_noise_are_those_of_opendp(name, scale):
     """Never below what is exact, and hardly above it; theirs owes a little for rounding."""
-    domain, metric, d_in = NOISE[name]
+    domain, metric, d_in = cases.NOISE[name]
     kind = name.split()[0]
     own = getattr(ours, f"make_{kind}")(domain, metric, scale)
     other = getattr(theirs.m, f"make_{kind}")(domain, metric, scale=scale)
@@ -54,12 +42,13 @@ def test_a_map_that_rounds_down_would_be_caught(monkeypatch):
     one = theirs.absolute_distance(T=theirs.i64)
 
     def low():
-        return [
-            s for s in range(3, 60) if Fraction(ours.make_laplace(WHOLE, one, s).map(1)) * s < 1
-        ]
+        make = partial(ours.make_laplace, cases.WHOLE, one)
+        return [s for s in range(3, 60) if Fraction(make(s).map(1)) * s < 1]
 
     assert low() == []
-    monkeypatch.setattr(measurements.spaces, "distance_of", lambda loss, kind: float(loss.epsilon))
+    monkeypatch.setattr(
+        ours.measurements.spaces, "distance_of", lambda loss, kind: float(loss.epsilon)
+    )
     assert len(low()) > 9
 
 
@@ -68,7 +57,7 @@ def test_a_map_that_rounds_down_would_be_caught(monkeypatch):
 @pytest.mark.parametrize("name", NOISE)
 def test_noise_has_its_scale(name, fault):
     """At six standard errors; a scale that is off by a twentieth, planted, is not."""
-    domain, metric, _ = NOISE[name]
+    domain, metric, _ = cases.NOISE[name]
     kind, scale, n = name.split()[0], 20.0, 200_000
     whole = "whole" in name or kind == "geometric"
     noise = ScaledNoise(kind.replace("geometric", "laplace"), scale * fault, whole)
@@ -86,13 +75,13 @@ def test_noise_has_its_scale(name, fault):
 
 @pytest.mark.full
 def test_no_value_is_refused():
-    laplace = ours.make_laplace(FLOATS, theirs.l1_distance(T=float), 1.0)
+    laplace = ours.make_laplace(cases.FLOATS, theirs.l1_distance(T=float), 1.0)
     found = laplace(np.array([math.inf, -math.inf, 1e308, 0.0, 5e-324]))
     assert np.isfinite(found).all() and found[0] > 1e290 and abs(found[3]) < 99
     for kind in ("i32", "i64", "u64", "u32"):
         domain, ends = (
             theirs.vector_domain(theirs.atom_domain(T=kind)),
-            np.iinfo(spaces.DTYPES[kind]),
+            np.iinfo(ours.spaces.DTYPES[kind]),
         )
         found = ours.make_geometric(domain, theirs.l1_distance(T=kind), 2.0)(
             [ends.min, 0, ends.max]
@@ -103,7 +92,7 @@ def test_no_value_is_refused():
 
 @pytest.mark.full
 def test_chains_with_transformations_and_postprocessing():
-    space, clamped = (FLOATS, SYMMETRIC), theirs.t.then_clamp
+    space, clamped = (cases.FLOATS, cases.SYMMETRIC), theirs.t.then_clamp
     total = space >> clamped((0.0, 100.0)) >> theirs.t.then_sum() >> ours.then_laplace(400.0)
     assert total.map(1) == pytest.approx(0.25, rel=1e-6) and total.map(1) >= 0.25
     assert total(AGES.tolist()) == pytest.approx(AGES.sum(), abs=20_000)
@@ -111,22 +100,21 @@ def test_chains_with_transformations_and_postprocessing():
     assert median(AGES.tolist()) <= 50.001
 
 
-ROWS = theirs.numpy.array2_domain(num_columns=2, nan=False, T=float)
 RANGE = (0, 120)
 STATISTICS = {
     "median": lambda *space, **loss: ours.make_median(*space, RANGE, **loss),
     "quantiles": lambda *space, **loss: ours.make_quantiles(*space, [0.25, 0.75], RANGE, **loss),
     "histogram": lambda *space, **loss: ours.make_histogram(*space, 12, RANGE, **loss),
     "mean": lambda *space, **loss: ours.make_release(*space, dp.mean, bounds=RANGE, **loss),
-    "kmeans": lambda _, metric, **loss: ours.make_kmeans(ROWS, metric, 2, RANGE, **loss),
+    "kmeans": lambda _, metric, **loss: ours.make_kmeans(cases.ROWS, metric, 2, RANGE, **loss),
 }
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("metric", [SYMMETRIC, CHANGE_ONE], ids=str)
+@pytest.mark.parametrize("metric", ["symmetric_distance", "change_one_distance"])
 @pytest.mark.parametrize("name", STATISTICS)
 def test_maps_of_statistics_are_the_losses_of_dpfast(name, metric):
-    make = STATISTICS[name]
+    make, metric = STATISTICS[name], getattr(theirs, metric)()
     pure = make(ours.array_domain(), metric, epsilon=0.1)
     assert pure.map(1) == 0.1 and Fraction(pure.map(3)) >= Fraction(3, 10)
     assert pure.map(3) == pytest.approx(0.3) and pure.map(0) == 0.0
@@ -149,24 +137,24 @@ def test_maps_of_statistics_are_the_losses_of_dpfast(name, metric):
 
 def test_a_map_agrees_with_opendps_conversions():
     """Theirs turns a pure map into rho by theorem; ours knows the distribution, and is no more."""
-    median = ours.make_median(FLOATS, SYMMETRIC, (0, 120), epsilon=0.5)
+    median = ours.make_median(cases.FLOATS, cases.SYMMETRIC, (0, 120), epsilon=0.5)
     as_rho = theirs.c.make_pureDP_to_zCDP(median)
-    exact = ours.make_median(FLOATS, SYMMETRIC, (0, 120), rho=as_rho.map(1))
+    exact = ours.make_median(cases.FLOATS, cases.SYMMETRIC, (0, 120), rho=as_rho.map(1))
     assert exact.map(1) <= as_rho.map(1)
     assert float(dp.privacy.Pure(Fraction(0.5)).to_zcdp()) <= as_rho.map(1)
-    histogram = ours.make_histogram(FLOATS, SYMMETRIC, 3, (0, 9), 0.25)
+    histogram = ours.make_histogram(cases.FLOATS, cases.SYMMETRIC, 3, (0, 9), 0.25)
     both = theirs.c.make_composition([median, histogram])
     assert both.map(1) == 0.75 and len(both(AGES.tolist())) == 2
 
 
 def test_what_a_call_costs_is_held_to_the_map(monkeypatch):
     """Planted: a quote that says less than the call spends."""
-    honest = ours.make_median(ours.array_domain(), SYMMETRIC, (0, 120), epsilon=0.5)
+    honest = ours.make_median(ours.array_domain(), cases.SYMMETRIC, (0, 120), epsilon=0.5)
     assert 20 < honest(AGES) < 65
     monkeypatch.setattr(dp.mechanism, "loss", dp.privacy.Pure(0.25))
-    wrong = ours.make_median(ours.array_domain(), SYMMETRIC, (0, 120), epsilon=0.5)
+    wrong = ours.make_median(ours.array_domain(), cases.SYMMETRIC, (0, 120), epsilon=0.5)
     assert wrong.map(1) == 0.25
-    with pytest.raises(OpenDPException, match="BudgetError"):
+    with pytest.raises(Lazy("opendp.mod").OpenDPException, match="BudgetError"):
         wrong(AGES)
 
 
@@ -179,7 +167,7 @@ def test_contexts_compose_what_is_ours_and_what_is_theirs():
         privacy_unit=theirs.unit_of(contributions=1),
         privacy_loss=theirs.loss_of(epsilon=1.0),
         split_evenly_over=2,
-        domain=FLOATS,
+        domain=cases.FLOATS,
     )
     assert 20 < context.query().dpfast_median(bounds=(0, 120), epsilon=0.5).release() < 65
     query = context.query().clamp((0.0, 100.0)).sum().dpfast_laplace()
@@ -192,7 +180,7 @@ def test_contexts_compose_what_is_ours_and_what_is_theirs():
 @pytest.mark.full
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_top_k(monotonic):
-    space = FLOATS, theirs.linf_distance(T=float, monotonic=monotonic)
+    space = cases.FLOATS, theirs.linf_distance(T=float, monotonic=monotonic)
     rho = theirs.zero_concentrated_divergence()
     for measure in (theirs.max_divergence(), rho):
         own = ours.make_top_k(*space, measure, k=3, scale=4.0)
@@ -208,53 +196,18 @@ def test_top_k(monotonic):
     assert abs(counts[1] / 2000 - math.e / (1 + math.e)) < 0.06  # and 0.62 at half of the rate
 
 
-NEAR = theirs.absolute_distance(T=theirs.i64)
-NAN, L1 = theirs.atom_domain(T=float), theirs.l1_distance(T=float)
-MEDIAN = {"bounds": (0, 1), "epsilon": 1}
-RELEASE = {"function": dp.count, "epsilon": 1}
-BAD = {
-    "domain": (ours.make_median, (None, SYMMETRIC), MEDIAN),
-    "atom": (ours.make_median, (FLOAT, SYMMETRIC), MEDIAN),
-    "metric": (ours.make_median, (FLOATS, L1), MEDIAN),
-    "no loss": (ours.make_median, (FLOATS, SYMMETRIC, (0, 1)), {}),
-    "nan": (ours.make_median, (theirs.vector_domain(NAN), SYMMETRIC), MEDIAN),
-    "function": (ours.make_release, (FLOATS, SYMMETRIC), {**RELEASE, "function": np.median}),
-    "budget": (ours.make_release, (FLOATS, SYMMETRIC), {**RELEASE, "budget": None}),
-    "neighbors": (ours.make_release, (FLOATS, SYMMETRIC), {**RELEASE, "neighbors": "replace"}),
-    "nan of noise": (ours.make_laplace, (NAN, theirs.absolute_distance(T=float), 1.0), {}),
-    "norm": (ours.make_laplace, (FLOATS, theirs.l2_distance(T=float), 1.0), {}),
-    "scale whole": (ours.make_geometric, (WHOLES, theirs.l1_distance(T=theirs.i64), 1e300), {}),
-    "floats": (ours.make_geometric, (FLOATS, L1, 1.0), {}),
-    "measure": (
-        ours.make_top_k,
-        (FLOATS, theirs.linf_distance(T=float), theirs.renyi_divergence(), 1, 1.0),
-        {},
-    ),
-    "rows": (ours.make_kmeans, (FLOATS, SYMMETRIC, 2, (0, 1)), {"epsilon": 1}),
-    "part of a row": (from_opendp, (COUNT,), {"d_in": 1.5}),
-    "replaced": (from_opendp, (COUNT,), {"neighbors": "replace"}),
-    "unsaid": (from_opendp, (NUMBER,), {}),
-    "added": (
-        from_opendp,
-        (ours.make_median(FLOATS, CHANGE_ONE, (0, 1), epsilon=1),),
-        {"neighbors": "add-remove"},
-    ),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_arguments_are_one_clear_error(name):
-    function, given, more = BAD[name]
-    with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
-        function(*given, **more)
-    assert "\n" not in str(caught.value)
-    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+def test_bad_arguments_are_one_clear_error():
+    for name, (function, given, more) in cases.BAD.items():
+        with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
+            function(*given, **more)
+        assert "\n" not in str(caught.value), name
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None, name
 
 
 @pytest.mark.full
 def test_nan_is_told_where_a_domain_has_it():
     domain = theirs.vector_domain(theirs.atom_domain(T=float))
-    told = ours.make_median(domain, SYMMETRIC, (0, 120), epsilon=9, nan="drop")
+    told = ours.make_median(domain, cases.SYMMETRIC, (0, 120), epsilon=9, nan="drop")
     assert 20 < told([math.nan, *AGES.tolist()]) < 65
     member = ours.array_domain().member
     assert member(AGES) and not member([1.0]) and not member(AGES.astype("f4"))
@@ -262,7 +215,7 @@ def test_nan_is_told_where_a_domain_has_it():
 
 
 def test_a_measurement_of_opendp_pays_first():
-    count = from_opendp(COUNT)
+    count = from_opendp(cases.COUNT)
     assert count.loss.epsilon == Fraction(0.1) > Fraction(1, 10)
     budget = dp.Budget(epsilon=0.15)
     assert abs(count([1, 2, 3], budget=budget) - 3) < 999
@@ -271,23 +224,23 @@ def test_a_measurement_of_opendp_pays_first():
     with pytest.raises(BudgetError):
         count(None, budget=budget)  # before the data are looked at
     with pytest.raises(BudgetError):  # a loss of one row more or less
-        from_opendp(ours.make_median(FLOATS, CHANGE_ONE, (0, 9), epsilon=0.01))(
+        from_opendp(ours.make_median(cases.FLOATS, cases.CHANGE_ONE, (0, 9), epsilon=0.01))(
             [1.0], budget=budget
         )
 
 
 @pytest.mark.full
 def test_losses_are_those_of_the_map():
-    assert from_opendp(COUNT, d_in=2, neighbors="replace").loss.epsilon == Fraction(0.2)
-    assert from_opendp(NUMBER, d_in=5.0, neighbors="replace").neighbors == "replace"
-    assert from_opendp(NUMBER, d_in=5.0, neighbors="replace").loss.epsilon >= Fraction(1, 2)
-    rho = theirs.m.make_gaussian(WHOLE, theirs.absolute_distance(T=theirs.i64), scale=2.0)
+    assert from_opendp(cases.COUNT, d_in=2, neighbors="replace").loss.epsilon == Fraction(0.2)
+    assert from_opendp(cases.NUMBER, d_in=5.0, neighbors="replace").neighbors == "replace"
+    assert from_opendp(cases.NUMBER, d_in=5.0, neighbors="replace").loss.epsilon >= Fraction(1, 2)
+    rho = theirs.m.make_gaussian(cases.WHOLE, theirs.absolute_distance(T=theirs.i64), scale=2.0)
     assert from_opendp(rho, neighbors="add-remove").loss == dp.privacy.ZCDP(0.125)
     both = theirs.c.make_fix_delta(theirs.c.make_zCDP_to_approxDP(rho), delta=1e-6)
     loss = from_opendp(both, neighbors="add-remove").loss
     exact = dp.privacy.ZCDP(0.125).to_approx(1e-6)
     assert loss.delta == Fraction(1e-6) and loss.epsilon >= exact.epsilon * Fraction(999, 1000)
-    own = ours.make_median(FLOATS, CHANGE_ONE, (0, 120), epsilon=0.1)
+    own = ours.make_median(cases.FLOATS, cases.CHANGE_ONE, (0, 120), epsilon=0.1)
     assert from_opendp(own).neighbors == "replace"
     assert from_opendp(own).loss.epsilon == Fraction(own.map(1)) >= Fraction(1, 10)
     profile = theirs.c.make_zCDP_to_approxDP(rho)
@@ -299,7 +252,7 @@ def test_words_of_opendp_about_rows_stay_inside():
     def fail(rows):
         raise ValueError(f"the row {rows}")
 
-    space = WHOLES, SYMMETRIC, theirs.max_divergence()
+    space = cases.WHOLES, cases.SYMMETRIC, theirs.max_divergence()
     broken = theirs.m.make_user_measurement(*space, fail, float, TO="ExtrinsicObject")
     budget = dp.Budget(epsilon=2)
     for data in ([424242], ["424242"], object()):
@@ -315,14 +268,18 @@ def test_words_of_opendp_about_rows_stay_inside():
 def test_opendp_draws_by_dpfast_within_installed():
     """Chains and choices, inside and then no more."""
     before = theirs.m.make_laplace, theirs.m.make_noisy_max
-    scores = theirs.vector_domain(WHOLE), theirs.linf_distance(T=theirs.i64)
+    scores = theirs.vector_domain(cases.WHOLE), theirs.linf_distance(T=theirs.i64)
     with ours.installed():
-        total = (FLOATS, SYMMETRIC) >> theirs.t.then_clamp((0.0, 100.0)) >> theirs.t.then_sum()
+        total = (
+            (cases.FLOATS, cases.SYMMETRIC)
+            >> theirs.t.then_clamp((0.0, 100.0))
+            >> theirs.t.then_sum()
+        )
         noisy = total >> theirs.m.then_laplace(scale=400.0)
         best = scores >> theirs.m.then_noisy_max(theirs.max_divergence(), 1.0)
-        whole = WHOLE, theirs.absolute_distance(T=theirs.i64)
+        whole = cases.WHOLE, theirs.absolute_distance(T=theirs.i64)
         count = whole >> theirs.m.then_geometric(scale=2.0)
-        vector = theirs.m.make_gaussian(FLOATS, theirs.l2_distance(T=float), 2.0)
+        vector = theirs.m.make_gaussian(cases.FLOATS, theirs.l2_distance(T=float), 2.0)
     assert noisy(AGES.tolist()) == pytest.approx(AGES.sum(), abs=20_000)
     assert best([0, 3, 900, 4]) == 2 and best.map(1) == 2.0
     assert count.map(1) == 0.5 and isinstance(count(7), int)
@@ -348,25 +305,9 @@ def test_answers_within_installed_have_the_type_of_the_domain(kind):
         assert (min(found) == 0) == (kind[0] == "u")
 
 
-LEFT = {
-    "k": ("laplace", (FLOATS, L1, 1.0), {"k": -9}),
-    "bounds": (
-        "geometric",
-        (WHOLE, theirs.absolute_distance(T=theirs.i64), 1.0),
-        {"bounds": (0, 9)},
-    ),
-    "negate": (
-        "noisy_max",
-        (WHOLES, theirs.linf_distance(T=theirs.i64), theirs.max_divergence(), 1.0),
-        {"negate": True},
-    ),
-    "MO": ("gaussian", (FLOATS, theirs.l2_distance(T=float), 1.0), {"MO": "MaxDivergence"}),
-}
-
-
 @pytest.mark.full
-@pytest.mark.parametrize("name", LEFT)
+@pytest.mark.parametrize("name", ["k", "bounds", "negate", "MO"])
 def test_what_dpfast_has_not_is_refused_within_installed(name):
-    kind, given, more = LEFT[name]
+    kind, given, more = cases.LEFT[name]
     with ours.installed(), pytest.raises(ArgumentError, match=name):
         getattr(theirs.m, f"make_{kind}")(*given, **more)

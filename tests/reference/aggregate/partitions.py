@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
 #: The label of a row that is in no block.
 NOWHERE = -1
@@ -112,6 +110,9 @@ def changed(first, second):
 def fewest(first, second):
     """The least t that some pairing of secrets gets by with. `first` and `second` hold one row of
     block outputs for each equally likely secret."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
     size = math.lcm(len(first), len(second))
     a = np.repeat(np.nan_to_num(first, nan=-1e9), size // len(first), axis=0)
     b = np.repeat(np.nan_to_num(second, nan=-1e9), size // len(second), axis=0)

@@ -5,7 +5,6 @@ import math
 
 import mpmath as mp
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from dpfast.noise import distributions
 
@@ -61,6 +60,8 @@ def loss_of_pair(kind, s, lam, refine=True):
         worst = max(worst, sign * v[i])
         low, high = z[max(i - 1, 0)], z[min(i + 1, len(z) - 1)]
         if refine and 0 < i < len(z) - 1:
+            from scipy.optimize import minimize_scalar
+
             found = minimize_scalar(lambda t, sign=sign: -sign * float(f(t)), bounds=(low, high),
                 method="bounded", options={"xatol": 1e-10 * (high - low)})  # fmt: skip
             worst = max(worst, -float(found.fun))
