@@ -76,56 +76,46 @@ DAYS = np.datetime64("2020-01-01") + X.astype(int)
 EDGES = [np.datetime64("2020-01-01") + i for i in (0, 30, 60)]
 PURE, APPROX = {"epsilon": 2}, {"epsilon": 2, "delta": 1e-6}
 BINS = {"bins": 4, "bounds": (0, 100)}
-PAIRS = {"bounds": [(0, 100), (0, 2)]}
+
+
 PTR = {"bounds": (0, 100), "proposed": 10}
-
-#: The function, the statistic, the arguments of both, the data, what comes with the rows, the loss.
-AUTO = {"bins": 4, "bounds": "auto"}
-BY_WEIGHT, LIMITS = {"weights": WEIGHTS}, {"weight_bounds": (0, 2)}
-CASES = {
-    "count": (dp.count, dp.Count, {}, X, {}, PURE),
-    "count of numbers": (dp.count, dp.Count, {"nan": "drop"}, X, {}, APPROX),
-    "count of days": (dp.count, dp.Count, {"nan": "drop"}, DAYS, {}, PURE),
-    "count nonzero": (dp.count_nonzero, dp.CountNonzero, {}, X, {}, PURE),
-    "histogram": (dp.histogram, dp.Histogram, BINS, X, {}, PURE),
-    "edges": (dp.histogram, dp.Histogram, {"bins": [0, 20, 90]}, X, {}, PURE),
-    "automatic": (dp.histogram, dp.Histogram, AUTO, X, {}, PURE),
-    "weights": (dp.histogram, dp.Histogram, {**BINS, **LIMITS}, X, BY_WEIGHT, PURE),
-    "automatic with weights": (dp.histogram, dp.Histogram, {**AUTO, **LIMITS}, X, BY_WEIGHT, PURE),
-    "days": (dp.histogram, dp.Histogram, {"bins": EDGES}, DAYS, {}, PURE),
-    "tree": (dp.tree_histogram, dp.TreeHistogram, BINS, X, {}, PURE),
-    "automatic tree": (dp.tree_histogram, dp.TreeHistogram, AUTO, X, {}, PURE),
-    "workload": (dp.workload, dp.Workload, {"queries": "ranges", **BINS}, X, {}, APPROX),
-    "automatic workload": (dp.workload, dp.Workload, {"queries": np.eye(4), **AUTO}, X, {}, APPROX),
-    "covariance": (dp.covariance, dp.Covariance, PAIRS, np.stack([X, WEIGHTS], 1), {}, PURE),
-    "bounds": (dp.bounds, dp.OuterBounds, {"q": 0.1}, X, {}, PURE),
-    "proposed mean": (dp.ptr.mean, dp.ptr.Mean, PTR, X, {}, APPROX),
-    "proposed quantile": (dp.ptr.quantile, dp.ptr.Quantile, {**PTR, "q": 0.5}, X, {}, APPROX),
-    "proposed iqr": (dp.ptr.iqr, dp.ptr.Iqr, PTR, X, {}, APPROX),
-    "automatic proposed mean": (dp.ptr.mean, dp.ptr.Mean, {**PTR, "bounds": "auto"}, X, {}, APPROX),
-}
+#: Cases of the battery whose function has a statistic of its name; others have tests of their own.
+KINDS = {entry.function: entry.kind for entry in TABLE if entry.kind is not None}
+OTHERS = {"per_unit", "max_groups", "ratio"}
 
 
-def flat(answer):
-    """An answer as numbers and times, for comparison."""
-    parts = answer[:2] if isinstance(answer, tuple) else [answer]
-    return [np.asarray(part).tolist() for part in parts]
+MEASURED = [
+    name
+    for name, case in battery.CASES.items()
+    if case.call in KINDS and case.form in battery.DATA | {"table": 0}
+    if OTHERS.isdisjoint(case.kw)
+]
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("ids", [False, True])
-def test_a_measurement_is_the_function_of_its_name(name, ids):
-    function, kind, kw, data, rows, loss = CASES[name]
-    unit = dp.Unit(ids="", max_rows=2) if ids else dp.Unit()
-    more = {"ids": np.arange(900) // 3} if ids else {}
-    dtype = data.dtype if data.dtype.kind == "M" else None
-    columns = data.shape[1] if data.ndim == 2 else None
-    measurement = kind(**kw).measure(**loss, unit=unit, columns=columns, dtype=dtype)
-    found = measurement(data, **rows, **more, rng=InsecureGenerator(1))
-    limit = {"max_rows": 2} if ids else {}
-    due = function(data, **kw, **rows, **more, **limit, **loss, rng=InsecureGenerator(1))
-    assert flat(found) == flat(due)
-    assert measurement.loss == quoted(function, data, **kw, **rows, **more, **limit, **loss).loss
+@battery.each(MEASURED)
+def test_a_measurement_is_the_function_of_its_name(name):
+    case, rng = battery.CASES[name], InsecureGenerator
+    loss, kind, rows = case.losses[0], KINDS[case.call], {row: case.kw[row] for row in case.rows}
+    takes = inspect.signature(kind).parameters.keys() - rows
+    unit = dp.Unit(ids="", max_rows=case.kw["max_rows"]) if "max_rows" in case.kw else dp.Unit()
+    columns = 2 if case.form == "table" and kind is not dp.Difference else None
+    measurement = kind(**{word: case.kw[word] for word in takes & case.kw.keys()}).measure(
+        **loss, unit=unit, columns=columns, where="where" in rows
+    )
+    found = measurement(case.data, **rows, rng=rng(1))
+    assert battery.same(found, case(case.data, loss, rng=rng(1)))
+    assert measurement.loss == quoted(case.call, case.data, **case.kw, **loss).loss
+
+
+def test_a_measurement_of_times_is_the_function_of_its_name():
+    for statistic, function, kw in (
+        (dp.Count(nan="drop"), dp.count, {"nan": "drop"}),
+        (dp.Histogram(bins=EDGES), dp.histogram, {"bins": EDGES}),
+    ):
+        measurement = statistic.measure(**PURE, dtype=DAYS.dtype)
+        found = measurement(DAYS, rng=InsecureGenerator(1))
+        assert battery.same(found, function(DAYS, **kw, **PURE, rng=InsecureGenerator(1)))
+        assert measurement.loss == quoted(function, DAYS, **kw, **PURE).loss
 
 
 def test_distinct_values_are_measured_for_units():
