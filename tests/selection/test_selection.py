@@ -26,6 +26,7 @@ from ..reference.selection import exponential as twin
 from ..support.memory import peak
 from ..support.noise import p_value
 from ..support.pairwise import every_value, pairwise, quick_rows
+from ..support.refused import refused
 
 INF, NAN = math.inf, math.nan
 DRAWS = [selection.exponential, selection.permute_and_flip, selection.noisy_max]
@@ -88,14 +89,9 @@ BAD = {
 
 
 def check_refusal(call, error, words=None):
-    """One line that repeats no score, no second error shown above it, and nothing is spent."""
-    budget = dp.Budget(epsilon=1)
-    with pytest.raises(error, match=words) as caught:
-        call(epsilon=1, budget=budget)
-    told = caught.value
-    assert "\n" not in str(told) and "123.25" not in f"{told} {told.__context__}"
-    assert told.__context__ is None or told.__suppress_context__
-    assert not budget.history
+    """In one line that repeats no score."""
+    told = refused(call, words, error, epsilon=1)
+    assert "123.25" not in f"{told} {told.__context__}"
 
 
 @every_value

@@ -20,6 +20,7 @@ from dpfast.summaries.cell_counts import CellCounts, cell_counts
 from dpfast.summaries.cells import Cells
 
 from ..support.pairwise import every_value
+from ..support.refused import refused
 from .test_exponential_quantiles import near_pairs
 
 pa = pytest.importorskip("pyarrow")
@@ -344,10 +345,8 @@ def test_what_is_no_text_is_no_word_and_rows_that_are_left_out_have_none():
     ({"epsilon": 1e-9}, ArgumentError, "epsilon"),
 ])  # fmt: skip
 def test_bad_arguments_are_refused_before_the_spend(given, error, says):
+    refused(dp.describe, says, error, **({"data": TABLE, "epsilon": 1} | given))
     budget = dp.Budget(epsilon=9)
-    with pytest.raises(error, match=says):
-        dp.describe(**({"data": TABLE, "epsilon": 1} | given), budget=budget)
-    assert budget.history == ()
     with pytest.raises(DataError):  # columns of different lengths, which is an answer
         dp.describe({"a": np.zeros(5), "b": np.zeros(6)}, epsilon=1, budget=budget)
     assert len(budget.history) == 1

@@ -13,7 +13,7 @@ import pytest
 
 import dpfast as dp
 from dpfast import ptr
-from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.errors import DataError
 from dpfast.noise import samplers
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.ptr import quantiles as in_ranks
@@ -25,6 +25,7 @@ from ..reference.sensitivity import statistics
 from ..reference.statistics import ptr as reference
 from ..reference.statistics.ptr import hockey_stick, pass_probability
 from ..support.pairwise import every_value, quick_rows
+from ..support.refused import refused
 from .test_exponential_quantiles import near_pairs
 
 HALF = Fraction(1, 2)
@@ -277,11 +278,8 @@ def test_what_is_no_number(bad):
     (ptr.iqr, {"proposed": None, "neighbors": "add-remove"}, "neigh"),
 ])  # fmt: skip
 def test_bad_arguments(call, change, match):
-    budget = dp.Budget(epsilon=100, delta=0.5)
-    kw = dict(bounds=(0, 1), proposed=0.5, budget=budget) | PAPER | change
-    with pytest.raises((ArgumentError, ArgumentTypeError), match=match):
-        call([1.0], **kw)
-    assert not budget.history
+    given = {"data": [1.0], "bounds": (0, 1), "proposed": 0.5, **PAPER, **change}
+    refused(call, match, budget=dp.Budget(epsilon=100, delta=0.5), **given)
 
 
 AR, REP = "add-remove", "replace"
