@@ -41,7 +41,9 @@ def frame():
     bits = np.random.default_rng(5)
     some = bits.random(ROWS) < 0.2
     small = bits.choice([0.1, 0.5, -1, np.nan], ROWS).astype(np.float32)
-    words = bits.choice(["UA", "AA", "", "1", "01"], ROWS)
+    words = bits.choice(["UA", "AA", "", "1", "01", "UA ", "ua", "\u00e9", "'--"], ROWS)
+    wide = bits.choice([2**63 - 1, -(2**63), 2**53 + 1, 0, 1, -1, 7], ROWS)
+    real = bits.choice([-1.5, 0.0, -0.0, 0.1, 0.3, 2.0, 1e300, math.nan, math.inf, -math.inf], ROWS)
     at = [FIRST + i * STEP if bits.random() < 0.9 else None for i in range(-200, 200)]
     spans = [one and one - FIRST for one in at]
     coded = pa.DictionaryArray.from_arrays(
@@ -52,7 +54,8 @@ def frame():
             "row": np.arange(ROWS),
             "i": pa.array(bits.integers(-3, 4, ROWS), mask=some),
             "u": bits.choice(np.array([0, 2**63, 2**64 - 1], np.uint64), ROWS),
-            "f": pa.array(bits.choice([-1.5, 0.0, 2.0, math.nan, math.inf], ROWS), mask=some),
+            "wide": pa.array(wide, mask=some),
+            "f": pa.array(real, mask=some),
             "s": small,
             "b": bits.random(ROWS) < 0.5,
             "w": pa.array(words, mask=some[::-1].copy()),
@@ -106,10 +109,17 @@ NUMBERS = [
     {"column": "i", "at_least": -0.5, "below": 1e300}, {"column": "i", "in": [0, 2.0, 10**12]},
     {"column": "i", "not_in": [0, 1]}, {"column": "f", "equal": 2},
     {"column": "f", "not_in": [0.0]}, {"column": "f", "at_least": 0},
+    {"column": "f", "above": 0.1, "below": 1e300}, {"column": "f", "in": [0.1, 0.0]},
+]  # fmt: skip
+WIDE = [
+    {"column": "wide", "above": 2**53}, {"column": "wide", "at_least": 2**63 - 1},
+    {"column": "wide", "below": -(2**63) + 1, "at_most": 1e300},
+    {"column": "wide", "above": 0.5, "below": 1e30}, {"column": "wide", "at_most": -0.5},
+    {"column": "wide", "not_in": [0, 2**53 + 1]},
 ]  # fmt: skip
 TEXT = [
     {"column": "w", "in": ["UA", "AA", "none"]}, {"column": "w", "not_in": ["UA"]},
-    {"column": "w", "equal": "1"},
+    {"column": "w", "equal": "1"}, {"column": "w", "in": ["\u00e9", "'--"]},
     [{"column": "w", "in": ["1", "UA"]}, {"column": "i", "above": 0}, {"column": "i", "below": 3}],
 ]  # fmt: skip
 
@@ -138,8 +148,8 @@ def test_wide_integers_single_floats_and_dictionaries(folder):
         {"column": "s", "equal": SINGLE},
     ]  # fmt: skip
     coded = [{"column": "d", test: ["x"]} for test in ("in", "not_in")]
-    assert differing(folder / "t.npy", wide) == differing(folder / "t.arrow", coded) == []
-    assert differing(folder / "t.parquet", [*wide, {"column": "b", "equal": True}]) == []
+    assert differing(folder / "t.npy", wide) == differing(folder / "t.arrow", [*WIDE, *coded]) == []
+    assert differing(folder / "t.parquet", [*wide, *WIDE, {"column": "b", "equal": True}]) == []
 
 
 @quick_rows(1)
