@@ -399,7 +399,7 @@ class Table(Mechanism[Answer]):
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """The coder of groups and the kept rows of people, shared by concurrent releases.
+    """The coder of groups and the chosen rows of people, shared by concurrent releases.
 
     With ids there are codes of people in groups, and flags of rows if rows are chosen.
 

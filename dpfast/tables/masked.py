@@ -128,7 +128,7 @@ class MaskedSource:
         return reduced
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        """Return about `count` random kept rows; None if the source is not an array."""
+        """Return about `count` random rows that the mask keeps; None if there is no array."""
         if not isinstance(self._source, ArraySource) or not self.length:
             return None
         left_out = ~self._where
