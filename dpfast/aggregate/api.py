@@ -292,7 +292,7 @@ def sample_and_aggregate(
     "least-squares") and extremes, one or two passes over the data and O(blocks) memory. For others
     a counting sort, O(n) and one copy of the data (on disk for files that do not fit in memory),
     and the calls; no copy for contiguous blocks of an array in C order. A Python callable costs
-    some microseconds a block in addition to its work.
+    some microseconds a block in addition to its run time.
 
     The answer is nearly as good as the estimator's own on all rows where that is asymptotically
     normal and `blocks` grows more slowly than the square root of n (Smith, STOC 2011).

@@ -10,8 +10,9 @@ the square root of T. So every row is used in every tree.
 
 *Splits* are drawn before any row is read; they are public, and equal for the same seed. A tree of
 depth h divides at each of 2**h - 1 nodes by a column and a threshold. Both are uniform: the
-threshold between the bounds of what has come to that node. Values of a column of categories are
-numbered in an order that is drawn for each tree, those that are none of them before all others.
+threshold between the bounds of the numbers that can reach that node. Values of a column of
+categories are numbered in an order that is drawn for each tree; values that are not categories come
+before all others.
 
 *A leaf* estimates the fractions of the classes. Their difference from equal fractions is shrunk by
 the factor n / (n + 2 s sqrt(K)), for n rows of K classes and noise of standard deviation s.

@@ -2,9 +2,9 @@
 
 The two are one release of the requested loss: losses add up, even if the second query depends on
 the first answer (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke, TCC 2016;
-for (epsilon, delta), whose delta is for the statistic alone, Dwork and Roth, 2014). The bounds may
-be any of the public numbers, none of which a statistic refuses: so all arguments are checked with
-other bounds before anything is spent, and the charged loss does not depend on the data.
+for (epsilon, delta), whose delta is for the statistic alone, Dwork and Roth, 2014). The drawn
+bounds are public numbers (`tails`), none of which a statistic refuses. So all arguments are checked
+with other bounds before anything is spent, and the charged loss does not depend on the data.
 """
 
 from __future__ import annotations

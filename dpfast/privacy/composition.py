@@ -74,7 +74,7 @@ def compose(*losses: Loss) -> Loss:
     Raises
     ------
     ArgumentError
-        If there is no loss, a ZCDP beside an Approx without a rho, or deltas add up to 1 or more.
+        If there is no loss, a ZCDP and an Approx without a rho, or deltas add up to 1 or more.
 
     Notes
     -----
@@ -124,8 +124,8 @@ def parallel(
     Raises
     ------
     ArgumentError
-        If there is no loss, a ZCDP together with an Approx, or parts by position under add-remove,
-        where an added row moves all later rows into other parts.
+        If there is no loss, a ZCDP and an Approx, or parts by position under add-remove, where an
+        added row moves all later rows into other parts.
 
     Notes
     -----

@@ -74,7 +74,7 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
 def bounds(data: Any, **arguments: Any) -> Any:
     """Release bounds that hold nearly all rows of a column, where no public ones are known.
 
-    They serve as `bounds` of later calls. ``bounds="auto"`` of the other functions does both steps
+    Pass them as `bounds` to later calls. ``bounds="auto"`` of the other functions does both steps
     in one call, for one loss.
 
     Privacy

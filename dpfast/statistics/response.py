@@ -314,7 +314,7 @@ def kary(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[NDArray[Any] | np.generic]:
-    """Randomize a category for each record: return the true one, or another of the k at random.
+    """Randomize a category for each record: return the true one, or a uniform one of the others.
 
     The true category is returned with probability ``exp(epsilon) / (exp(epsilon) + k - 1)``,
     exactly, and each other category with ``1 / (exp(epsilon) + k - 1)``.

@@ -131,8 +131,8 @@ def smooth_release(
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The relation for which the loss is proved: by default "add-remove"; in a budget for
-        "replace" it must be given. The relation for which the bound is valid. For added and removed
-        edges of a graph it is "add-remove", for changed weights "replace".
+        "replace" it must be given. The bound has to be valid for it. For added and removed edges of
+        a graph it is "add-remove", for changed weights "replace".
     noise : str, default "auto"
         As in `dpfast.quantile`.
     budget : Budget, optional

@@ -153,7 +153,7 @@ class Rounds:
     name : str
         Name of the ledger entry.
     parts : sequence of Part, optional
-        The queries, as far as they are known. Noise that cannot be had is refused now.
+        The queries, as far as they are known. Noise that cannot be drawn is refused now.
     weights : (int, float), optional
         The largest weight of a row in units, and the unit, if the source counts rows by weight
         (`learn.weights`). Then parts are calibrated to added or removed rows, for any `neighbors`,
@@ -161,7 +161,7 @@ class Rounds:
     ids : str, optional
         The name of the ids, "" for ids without a name: then the privacy unit is a person, and of
         the source, a `learn.rows.Rows`, at most `max_rows` rows of each person are read. Parts are
-        those of rows that come and go.
+        calibrated to added or removed rows.
     max_rows : int, default 1
     budget, rng
         As in `release`.

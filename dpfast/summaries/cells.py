@@ -3,7 +3,7 @@
 A float64 sum depends on the order of its terms, and may change by far more than one term when a row
 changes (Casacuberta, Shoemate, Vadhan and Wagaman, CCS 2022). Here each row is clamped to public
 bounds and rounded to the nearest cell of a public grid: cell `first` + u, u from 0 to `span`. The
-map is increasing, and a row that changes only changes its own u, by at most `span`. Computations
+map is nondecreasing, and a row that changes only changes its own u, by at most `span`. Computations
 from the sum of cells after noise has been added to it are post-processing.
 """
 

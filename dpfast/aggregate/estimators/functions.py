@@ -48,9 +48,9 @@ class PythonFunction:
     something else than a number (or, for vectors, than as many as there are bounds), or does not
     come back. Warnings are off during the calls.
 
-    Cost: in threads about two microseconds a block beside the call, and one copy of the block. In
-    processes about as much, and a start of 0.15 s or so for each worker, and for a new one after
-    each block that was the end of a worker. A worker has one thread for linear algebra, unless
+    Cost: in threads about two microseconds a block in addition to the call, and one copy of the
+    block. In processes about as much, and about 0.15 s to start each worker, and a new one after
+    each block that ended a worker. A worker has one thread for linear algebra, unless
     ``OMP_NUM_THREADS`` is set. What the function prints goes where the caller's output goes;
     its standard input is empty.
     """

@@ -31,7 +31,7 @@ def quantile(data: Any, **arguments: Any) -> Any:
     ``q = 0.5`` is the lower median; "exponential" has the target rank ``q (n - 1) + 1``, as
     `numpy.quantile` does, so the median of an even number of rows is between the two middle rows.
     The answer lies within `bounds`, on a public grid of about ``2**-40`` of their distance; or it
-    is a multiple of `granularity`, which is 1 for a column with an integer type.
+    is a multiple of `granularity`, which by default is 1 for a column with an integer type.
 
     Privacy
     -------
@@ -56,8 +56,8 @@ def quantile(data: Any, **arguments: Any) -> Any:
     FOCS 2007; for quantiles Smith, STOC 2011) and of bounded range, at less than ``epsilon**2 / 8``
     in zCDP (Cesar and Rogers, ALT 2021; exactly: `dpfast.privacy.Draws`). The draw is exact. The
     public base measure gives half of the weight to all points equally, half to round numbers, and a
-    little to numbers near 0: more for high quantiles above 0, and for low ones below 0
-    (``dpfast/noise/grid.py``).
+    little to numbers near 0: more above 0 for high quantiles, and below 0 for low ones
+    (``dpfast/noise/grid.py``). The measure is public, so it costs nothing.
 
     If the candidates are at most ``2**17`` integers or multiples of `granularity`, and the loss is
     an `epsilon`, the draw is permute-and-flip with the same u and equal weights (McKenna and

@@ -199,9 +199,9 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
         for.
 
         *Centered.* With e the noise of the number of rows and f that of sum(w) / s, the error of m
-        is (f - a e) / (2 (n + e)), for a mean a of w / s, which is between -1 and 1; the numerator
-        is stochastically no larger than for a = 1 (smaller weights make a sum of such numbers
-        smaller).
+        is (f - a e) / (2 (n + e)), for a mean a of w / s, which is between -1 and 1; in absolute
+        value the numerator is stochastically no larger than for a = 1 (smaller weights make a sum
+        of such numbers smaller).
         """
         s = column.span
         if not s:
