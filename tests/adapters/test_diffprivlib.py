@@ -258,7 +258,7 @@ def test_a_choice_is_prepared_once_and_each_answer_is_a_release(name, monkeypatc
     if name == "PermuteAndFlip":
         chance = 1 - math.exp(-0.5) / 2
     shares = [np.mean([one in (1, "y") for one in found]) - p for p in (chance, chance - 0.12)]
-    assert abs(shares[0]) < 0.055 < abs(shares[1])  # planted: another probability
+    assert abs(shares[0]) < 0.06 < abs(shares[1])  # 5.5 deviations; planted: another probability
     again = pickle.loads(pickle.dumps(made))
     assert again.randomise(value) in found and made.copy().randomise(value) in found
 

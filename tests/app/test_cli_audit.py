@@ -9,8 +9,8 @@ from ..support.pairwise import quick_rows
 MODULE = """
 import dpfast as dp
 
-def sound(data, size):
-    return len(data) + dp.noise.discrete_laplace(1, size)
+def sound(data, size):  # a loss of 2/3, so no chance refutes a claim of 1
+    return len(data) + dp.noise.discrete_laplace(1.5, size)
 
 def half(data, size):
     return len(data) + dp.noise.discrete_laplace(0.5, size)

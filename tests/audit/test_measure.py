@@ -363,7 +363,7 @@ def counted(scale):
 
 
 @pytest.mark.full
-@dp.audit.claims(epsilon=1, samples=4_000)
+@dp.audit.claims(epsilon=1, samples=4_000, confidence=1 - 1e-9)
 def test_it_is_collected(data, size):
     """A count with noise of scale 1."""
     return len(data) + dp.noise.discrete_laplace(1, size)
