@@ -42,7 +42,6 @@ def fails(block):
 
 
 NAN, INF = math.nan, math.inf
-
 TWO = {"data": PAIRS, "bounds": [BOUNDS] * 2}
 BAD = [
     # what is wrong, the argument that the message names

@@ -126,7 +126,7 @@ def test_equals_a_dict_of_lists(tmp_path_factory, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layout, "_sizes", lambda *rest: sizes)
         patch.setattr(counting_sort, "SMALL", draw(0, counting_sort.SMALL))
-        patch.setattr(counting_sort, "SPAN", draw(50, counting_sort.SPAN))
+
         if draw(False, True):
             patch.setattr(layout, "available", lambda: 0)
             patch.setattr(layout, "LITTLE", -1)
@@ -145,6 +145,16 @@ def test_a_source_with_other_rows_than_its_length_is_noticed():
         source = Rows(np.zeros(1000), None, [9, 500], length=wrong)
         with pytest.raises(RuntimeError, match="not those that were counted"):
             laid_out(source, split_of(kind, 3, wrong)).__enter__()
+
+
+def test_a_chunk_that_follows_none_counts_its_way(monkeypatch):
+    monkeypatch.setattr(counting_sort, "SPAN", 1000)
+    rows = np.arange(5000.0)
+    for blocks, order in itertools.product((7, 3000), range(3)):
+        split = split_of("random", blocks, 5000)
+        source = Rows(rows, None, [1, 999, 1000, 1001, 3333, 4000], order, length=5000)
+        with laid_out(source, split, 2) as found:
+            assert blocks_of(found, blocks) == definition(rows, split)
 
 
 @pytest.mark.full

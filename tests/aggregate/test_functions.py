@@ -115,7 +115,6 @@ def test_its_name_stands_in_the_ledger(function, name):
 RNG = np.random.default_rng(8)
 N = 700
 BLOCKS = 40
-
 number = numba.njit(lambda b: b[0])
 array = numba.njit(lambda b: b[:2])
 pair = numba.njit(lambda b: (b[0], 1))

@@ -126,8 +126,6 @@ def check(estimator, definition, rows, partition, ids=None, rtol=1e-9):
 
 
 PARTITIONS = list(itertools.product(["contiguous", "random", "key"], [False, True]))
-
-
 NAMED = np.dtype([("age", "i2"), ("height", "f4"), ("member", "?"), ("pay", ">f8")])
 
 

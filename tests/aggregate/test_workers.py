@@ -567,8 +567,6 @@ def test_functions_of_the_main_module(start):
 
 
 HANG = "print('hangs', flush=True); time.sleep(3600)"
-
-
 SLEEPS = "[sys.executable, '-c', 'import time; time.sleep(999)']"
 
 

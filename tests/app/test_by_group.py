@@ -35,8 +35,6 @@ def write(folder):
 
 
 BOUNDS = {"bounds": [-60, 300]}
-
-
 UA = {"by": "carrier", "keys": ["UA"]}
 FOUR = (
     {"statistic": "mean", "column": "delay", **UA, "keys": ["UA", "WN"], "nan": 0, **BOUNDS},

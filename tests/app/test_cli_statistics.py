@@ -29,8 +29,6 @@ from .conftest import ROWS, releases  # noqa: E402
 
 SURE = ("--epsilon", 400)
 DELAY = ("--column", "delay", "--bounds", -60, 300, "--nan", 0)
-
-
 #: Arguments of the functions that a command has no option for.
 NOT_HERE = {*("data", "axis", "ddof", "assume_sorted", "weights", "weight_bounds", "budget", "rng")}
 

@@ -663,8 +663,6 @@ def release(text, column='column = "a"\n'):
 
 
 MEAN = 'statistic = "mean"\n'
-
-
 BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
 
 

@@ -15,7 +15,6 @@ from .conftest import releases
 
 duckdb = Lazy("duckdb")
 pytestmark = pytest.mark.skipif(find_spec("ibis") is None, reason="pip install 'dpfast[sql]'")
-
 DELAY = {"statistic": "mean", "column": "delay"}
 LATE = {"name": "late", "statistic": "count", "where": ["carrier = UA", "delay >= 50"]}
 RELEASES = "[defaults]\nbounds = [0, 100]\n" + releases(

@@ -16,7 +16,6 @@ from .conftest import releases  # noqa: E402
 
 pytestmark = pytest.mark.full
 browser = chromium()
-
 GROUPS = {"by": "carrier", "keys": ["AS", "HA", "UA", "Nobody-flies-with-this-<b>carrier</b>"]}
 JOB = """
 [data]

@@ -14,7 +14,6 @@ from .conftest import releases
 pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 jsonschema = pytest.importorskip("jsonschema")
 referencing = pytest.importorskip("referencing")
-
 SCHEMAS = [
     json.loads(path.read_text(encoding="utf-8"))
     for path in sorted((Path(__file__).parents[2] / "docs" / "schema").glob("*.json"))

@@ -117,8 +117,6 @@ PAIRS = {
 }
 BOUNDED = {"ids": "who", "max_rows": 2, "max_groups": 3}
 WEIGHTS = {"weights": "w", "weight_bounds": (0, 2)}
-
-
 WORDS = ["a", "A", "a ", "é"]
 FAR = DATA | {"x": np.full(ROWS, 9.0)}  # all rows at the end of the bounds
 
@@ -282,8 +280,6 @@ RANKED = {
     "n": DRAW.integers(0, 20, MANY_ROWS),
     "who": DRAW.integers(0, 200, MANY_ROWS),
 }
-
-
 B, PEOPLE, TWO = {"bounds": (0, 100)}, {"ids": "who", "max_rows": 2}, ["a", "é"]
 RANKS = {
     "median": dp.stat.median("x", **B),

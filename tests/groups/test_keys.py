@@ -24,7 +24,6 @@ LOSS = {"epsilon": 5, "delta": 1e-9}
 N = 400
 DAY = datetime.datetime(2020, 1, 1)
 ZONED = DAY.replace(tzinfo=datetime.UTC)
-
 #: Two ways to write one key, for each form that has them, and the one way to show it.
 TWICE = {
     "zeros in a list": (["a\0"] + ["a"] * N, "a"),

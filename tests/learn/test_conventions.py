@@ -51,8 +51,6 @@ FAILS = {
     "check_dtype_object check_sample_weights_pandas_series check_regressors_train "
     "check_classifiers_train",
 }  # fmt: skip
-
-
 #: More of classifiers that are told the classes, which are public and no label is looked at before
 #: the loss is paid: there is a column for those that do not occur.
 CLASSES = "check_classifiers_classes check_classifiers_regression_target "
@@ -118,8 +116,6 @@ def test_the_page_has_the_same_list():
 ROWS = np.random.default_rng(1).uniform(0, 1, (40, 3))
 TABLE = pd.DataFrame(ROWS, columns=["a", "b", "c"], index=[f"row {i}" for i in range(40)])
 EVERY = pytest.mark.parametrize("kind", [KMeans, PCA, TruncatedSVD], ids=lambda k: k.__name__)
-
-
 SPOILED = ["set_output_transform", "set_output_transform_pandas"]
 SPOILED += ["global_output_transform_pandas", "fit_idempotent"]
 

@@ -21,14 +21,11 @@ from ..support.pairwise import every_value, quick_rows
 from . import test_replay as replay
 
 pa = pytest.importorskip("pyarrow")
-
 BOUNDS = [(0, 4), (0, 2)]
 LIMITS = (0.75, 3.0)
 SIDES, LINE = {"bounds": BOUNDS, "classes": [-1, 1]}, {"bounds": BOUNDS, "y_bounds": (0, 2)}
 FEW = {"bins": 2, "max_iter": 3}
 START = [[0, 0], [4, 2], [2, 1]]
-
-
 #: Each learner with what it needs, and the labels of rows.
 LEARNERS = {
     "k-means": (KMeans, None, {"bounds": BOUNDS, "n_clusters": 3, "init": START, "max_iter": 1}),
@@ -178,8 +175,6 @@ def test_too_little_noise_is_caught(fault, name, monkeypatch):
 
 
 ROWS = np.array([[0.0, 0.0], [4.0, 2.0], [1.0, 1.0]])
-
-
 UNIT = {"weight_bounds": (0, 1)}
 WEIGHT = "sample_weight must be one number"
 #: Bounds of weights, weights, what is told, and the error; the last ones are not before the spend.

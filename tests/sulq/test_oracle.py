@@ -33,10 +33,7 @@ from ..support.pairwise import pairwise, quick_rows
 from .test_noisy_sums import HI, LO, RELATIONS, spent, tenth, wave, worst_moves
 
 cost_module = importlib.import_module("dpfast.sulq.oracle_cost")  # whose name a function has
-
 LOSSES = [{"rho": 50}, {"epsilon": 50, "delta": 1e-6}, {"epsilon": 50}]
-
-
 #: So probable that no test ever fails by chance.
 SURE = 1 - 1e-9
 
@@ -200,8 +197,6 @@ EXACT = {
     "count": np.ones_like,
     "vector": lambda x: np.stack([np.sin(x), np.cos(x)]),
 }
-
-
 #: Of the noise of the count, if there is one, and then of the answer.
 SIGNS = {"replace": [(1, 1), (-1, -1)], "add-remove": [(a, b, b) for a in (-1, 1) for b in (-1, 1)]}
 
