@@ -1,7 +1,7 @@
 """How many threads a call may use, and work that is spread among them.
 
 No answer depends on it: integers can be added in any order, and noise streams belong to positions
-and not to threads. The pool is that of `concurrent.futures`. No library serves for the number:
+and not to threads. The pool is that of `concurrent.futures`. No library gives this number:
 `loky.cpu_count` also handles containers, but would be a dependency for ten lines.
 """
 

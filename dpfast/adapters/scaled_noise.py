@@ -3,11 +3,10 @@
 In dpfast noise is calibrated to a loss. Other programs choose the noise, and compute the loss.
 
 * Laplace noise of scale b on a vector with an L1 sensitivity of d is (d / b)-DP (Dwork, McSherry,
-Nissim
-  and Smith, TCC 2006), and so is discrete Laplace noise on integers.
+  Nissim and Smith, TCC 2006), and so is discrete Laplace noise on integers.
 * Gaussian noise of scale s on a vector with an L2 sensitivity of d is (d**2 / (2 s**2))-zCDP (Bun
-and
-  Steinke, TCC 2016), and so is discrete Gaussian noise (Canonne, Kamath and Steinke, NeurIPS 2020).
+  and Steinke, TCC 2016), and so is discrete Gaussian noise (Canonne, Kamath and Steinke, NeurIPS
+  2020).
 
 Numbers are clamped to the range of the sampler, which does not increase their distance. A float
 need not lie on the grid: number and noise are added before anything is rounded, so rounding is

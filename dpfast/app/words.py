@@ -1,7 +1,7 @@
 """Parsers for values of commands and jobs: numbers, lists, conditions; and answers in JSON.
 
 An item is a number if it can be read as one, and otherwise a text; text in quotes is kept exactly.
-No library serves: Python's `ast` reads neither `carrier = UA` nor `day >= 2024-01-31`.
+No library does this: Python's `ast` reads neither `carrier = UA` nor `day >= 2024-01-31`.
 """
 
 from __future__ import annotations

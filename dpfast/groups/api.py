@@ -256,7 +256,8 @@ class GroupBy(Methods):
     of the method, and the half-width of its error bar (of 95 percent) if it follows from public or
     noisy numbers. For a column of dates, times or durations, bounds and answers have its type; a
     sum is one of durations, and a standard deviation is a duration. Bounding leaves out rows of
-    people with more than the allowed number: error bars do not include this bias.
+    people with more than the allowed number: error bars do not include this bias, except with
+    `rows_limit`.
 
     Examples
     --------

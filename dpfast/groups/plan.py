@@ -1,13 +1,14 @@
 """The sums of a linear statistic that are released by group, and their noise.
 
 *Joint noise.* For a large epsilon, staircase noise for the number of rows and for centered sums
-together is less than that for these forms (`noise.stairs`): with w = 2 u - s, a row adds 1, a w
-between -s and s, and 2 w^2 - s^2 between -s^2 and s^2, so k rows of a person change the vector of a
-group by an element of the box of k times (1, s, s^2). Each move of `step` costs epsilon / n.
-Laplace noise for k + 1 forms has the deviation d of each, in units of what a row adds, and so has
-the mean at the bounds, times n; joint noise with the root mean square e of its deviations has the
-mean e / sqrt(2). Its loss in rho is that of `Step.groups` draws of any pure loss: under replace the
-rows that leave a group are one move, those that enter it another, and both count as one draw.
+together is less than noise for the first choice of sums (`sums`, `noise.stairs`): with w = 2 u - s,
+a row adds 1, a w between -s and s, and 2 w^2 - s^2 between -s^2 and s^2, so k rows of a person
+change the vector of a group by an element of the box of k times (1, s, s^2). Each move of `step`
+costs epsilon / n. Laplace noise for k + 1 sums has the deviation d of each, in units of what a row
+adds, and so has the mean at the bounds, times n; joint noise with the root mean square e of its
+deviations has the mean e / sqrt(2). Its loss in rho is that of `Step.groups` draws of any pure
+loss: under replace the rows that leave a group are one move, those that enter it another, and both
+count as one draw.
 
 A sum over many rows may exceed 64 bits. So it is divided by a public power of two first, and
 rounded down, which `Sensitivity.coarsened` covers.

@@ -12,10 +12,11 @@ post-processing. Let R be the noisy number of rows of a group of n, and let each
 in size, in units of the largest amount that a row adds; with k noises each exceeds h with a k-th of
 the failure probability.
 
-* Mean, of forms with the noises e and f: (m n + e) / R - m is ((1 - m) e - m f) / R, and no larger
-  in law than e / R (`statistics.totals.moments.Mean.bar`), so h may have all of the probability.
-  Noise that both have in common counts 1 - 2 m times in the sum, and once in e. With joint noise e
-  for the number of rows and f for the centered sum q n s, it is (f - q e) / (2 R) with |q| <= 1.
+* Mean, from two sums with the noises e and f: (m n + e) / R - m is ((1 - m) e - m f) / R,
+  stochastically no larger than e / R (`statistics.totals.moments.Mean.bar`), so h may have all of
+  the probability. Noise that both have in common counts 1 - 2 m times in the sum, and once in e.
+  With joint noise e for the number of rows and f for the centered sum q n s, it is (f - q e) / (2
+  R) with |q| <= 1.
 * Variance: the linear part of its error over R has weights whose sizes add up to at most 1, and the
   rest is a square, of at most (3 h / (2 R))^2: see `statistics.totals.moments.Variance.bar`.
   Of joint noise the linear part is -q (f - q e) / 2 + (g - y e) / 8 with 2 q^2 - 1 <= y <= 1, so

@@ -6,14 +6,13 @@ products with the target (`normal_equations.Moments`). Its answers, and the nois
 three rounds would have, decide how these rounds are used:
 
 * All products (`normal_equations.Normal`), if there are many times more rows than noise hides. If
-they are
-  not very many, there is one more column, the place of a row along the line that the first answers
-  suggest, which is told more exactly: where noise hides the rest, what is learned is that line.
+  they are not very many, there is one more column, the place of a row along the line that the first
+  answers suggest, which is told more exactly: where noise hides the rest, what is learned is that
+  line.
 * A line. Two further rounds make the same query as the first. They determine the direction along
-which
-  features tell the target, of which the last round tells the slope: it asks for products of the
-  place along the line and the target, which are three numbers for any d. That is the first step of
-  partial least squares (Wold 1966; conjugate gradients), with columns of one scale.
+  which features tell the target, of which the last round tells the slope: it asks for products of
+  the place along the line and the target, which are three numbers for any d. That is the first step
+  of partial least squares (Wold 1966; conjugate gradients), with columns of one scale.
 * The mean of the target, where nothing in the first answers is beyond noise, and the noise of a
   last round alone would tell in the mean.
 

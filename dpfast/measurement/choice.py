@@ -12,7 +12,7 @@ squares of how much of an error of D_i in a sum is in the estimate:
 * *box*, *stairs*: joint noise for the box of all sizes (`noise.box`, `noise.stairs`).
 * *ellipsoid*: Gaussian noise in proportion to the axes of an ellipsoid that no difference leaves
   (`noise.box`).
-* *apart*: noise of its own on the number of rows, and joint noise on all others, for the rest of
+* *apart*: separate noise on the number of rows, and joint noise on all others, for the rest of
   the loss. With a part p their error is 2 c_0 / p^2 + V C / (1 - p)^2, in units of 1 / epsilon^2,
   for the variance V of the joint noise: least for p / (1 - p) = (2 c_0 / (V C))^(1/3).
 

@@ -72,7 +72,7 @@ class Unit:
     Parameters
     ----------
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        Whether the unit of neighboring datasets is added or removed, or replaced.
+        Whether neighboring datasets differ in a unit that is added or removed, or that is replaced.
     ids : str, optional
         The name of the id, whose rows together are a unit; "" for ids without a name. By default a
         row is a unit.

@@ -142,10 +142,10 @@ class BoxNoise:
         most one.
 
         *Joint.* A mixture of uniform numbers; for the coarsest grid, rounding adds one more. If a
-        count changes by one row, or by the few rows of a person, each value of its noise on a step
+        count changes by one row, or by the few rows of a person, each value of its noise on a stair
         of the staircase is tried.
 
-        *Separate.* A discrete Laplace number of a rate e and a uniform one from -1/2 to 1/2 add up
+        *Apart.* A discrete Laplace number of a rate e and a uniform one from -1/2 to 1/2 add up
         to a number that is stochastically no larger than a Laplace number of rate 2 tanh(e / 2).
         For e > 1 each number is tried.
         """

@@ -71,8 +71,7 @@ class IntegerNoise:
         "laplace", "gaussian", "rounded-gaussian" or "staircase".
     scale : Fraction
         The scale of the distribution, in units of ``2**shift``. 0 means no noise, for a sensitivity
-        of
-        0. For a staircase it is the sensitivity divided by epsilon, as for Laplace noise.
+        of 0. For a staircase it is the sensitivity divided by epsilon, as for Laplace noise.
     shift : int
     loss : Loss
         The loss of the release of the whole vector.

@@ -5,14 +5,12 @@ bits of the noise reveal the number that it was added to (Mironov, CCS 2012), an
 generator can be computed from its output. Here every number is a multiple of a public grid.
 
 * Distributions with a table (`distributions`), and the exponential one as the absolute value of a
-Laplace number.
+  Laplace number.
 * Numbers computed from one uniform number t, of which 64 bits are known: float64 decides them, with
-a bound of
-  its error, and arbitrary precision decides the rest (`distributions/inverted.py`), so they are the
-  same on every machine.
+  a bound of its error, and arbitrary precision decides the rest (`distributions/inverted.py`), so
+  they are the same on every machine.
 * Uniform numbers and choices are integers, which add up exactly. In a permutation each position
-gets any of
-  the remaining entries (Durstenfeld, CACM 1964), so all orders are equally likely.
+  gets any of the remaining entries (Durstenfeld, CACM 1964), so all orders are equally likely.
 """
 
 from __future__ import annotations

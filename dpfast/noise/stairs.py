@@ -5,12 +5,12 @@ Let an integer have the sensitivity D, and let the stair of z be
     stair(z) = the least l >= 0 with |z| <= R + l D,
 
 for a public core R of 0 .. D - 1. Noise z has a probability proportional to b^stair(z), with b =
-e^-epsilon: 2 R + 1 numbers on step 0, and 2 D on each further step (Geng and Viswanath, "The
+e^-epsilon: 2 R + 1 numbers on stair 0, and 2 D on each further stair (Geng and Viswanath, "The
 optimal mechanism in differential privacy", ISIT 2014; IEEE Transactions on Information Theory 62,
 2016).
 
 *Loss.* If |d| <= D and |z| <= R + l D, then |z + d| <= R + (l + 1) D. So a move by at most D moves
-no z by more than one step, no probability changes by more than a factor b or 1 / b, and the noise
+no z by more than one stair, no probability changes by more than a factor b or 1 / b, and the noise
 is epsilon-DP. This holds for every core, and is a statement about the integers that are drawn:
 nothing is rounded. Among all noise for a sensitivity D none has a smaller variance or mean absolute
 value than the best staircase (Geng and Viswanath). For D = 1 it is discrete Laplace noise. Laplace
@@ -42,7 +42,7 @@ its stair the least l with |z_i| <= R_i + l D_i for all i. A move within the box
 the stair by at most 1, for the same reason, so b^stair(z) is epsilon-DP. It is the mixture over l,
 with weights b^l prod(2 (R_i + l D_i) + 1), of uniform points of the boxes |z_i| <= R_i + l D_i. As
 the norm of the box is to Laplace noise (`box`), this is to a staircase. A count has D = 1 and
-R = 0, and no noise at all on stair 0: beside a sum it is nearly free where epsilon is large. All
+R = 0, and no noise at all on stair 0: next to a sum it costs little if epsilon is large. All
 cores have one part g of D_i, from a public list of powers of 2^(-1/8): that with the least mean of
 the variances, in units of D_i^2, for so many counts and other integers.
 
@@ -122,8 +122,8 @@ class Staircase:
     def half_width(self, failure: float) -> int:
         """Return a half-width that the noise exceeds with a probability of at most `failure`.
 
-        Within a step the tail is linear: P(|Z| > R + g D + j) is that of j = 0, times 1 - (1 - b) j
-        / D. Up to 2**-40 of it is added for rounding.
+        Within a stair the tail is linear: P(|Z| > R + g D + j) is that of j = 0, times 1 - (1 - b)
+        j / D. Up to 2**-40 of it is added for rounding.
         """
         inside, beyond = self.weights
         total, fall = inside + beyond, -math.expm1(-self.epsilon)

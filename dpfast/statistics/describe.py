@@ -535,8 +535,7 @@ def describe(data: Any, **arguments: Any) -> Any:
     Numbers are clamped to the bounds and rounded to cells of a public grid, 2**14 or so between the
     bounds, whole numbers to no less than 1. Seven parts in 24 of the loss are for bounds. With d
     columns and n rows, n epsilon / d should be about a thousand or more: with fewer rows the
-    results are near
-    0. With a `delta` the same holds for the root of d.
+    results are near 0. With a `delta` the same holds for the root of d.
 
     Private words are keys, as of `group_by` with private keys, for an eighth of `epsilon` and of
     `delta`: a row has one for each column of text without `categories`, and a word that few rows

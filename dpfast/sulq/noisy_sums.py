@@ -285,7 +285,7 @@ class NoisySums:
         Parameters
         ----------
         f : condition, Numba dispatcher or array_like
-            A condition, or one number a row, for a condition that the number is not 0.
+            A condition; or one number a row, which counts as true if it is not 0.
         sets : RowSets, or array_like of bool of shape (sets, rows)
             Public sets of rows, which must not depend on the data. Under "add-remove", the bits of
             a row are added or removed with it.

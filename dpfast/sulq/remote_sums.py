@@ -4,7 +4,7 @@ A message is a line of JSON, and after it the bits of row sets, if it has some. 
 possible queries; nothing that is received is ever executed or unpickled. An answer is one of
 
 * public facts: the number of rows, the relation, the number of queries left, standard deviations of
-noise;
+  noise;
 * noisy answers, as `NoisySums` gave them;
 * the name and the text of an error about a query, about which columns there are, or about the
   remaining budget, which comes before the data are touched. Of any other error only its existence

@@ -7,9 +7,8 @@ deviation sqrt(T) D_t / s or more:
 * zCDP, s^2 = 2 rho: discrete Gaussian noise costs rho / T a round, and rho adds up under adaptive
   composition (Bun and Steinke, TCC 2016).
 * (epsilon, delta), s as in `noise.additive`: with Gaussian noise a round reveals no more than
-whether
-  a standard normal variable was shifted by s / sqrt(T). T such rounds, chosen one after the other,
-  reveal no more than whether one was shifted by s (Dong, Roth and Su, "Gaussian differential
+  whether a standard normal variable was shifted by s / sqrt(T). T such rounds, chosen one after the
+  other, reveal no more than whether one was shifted by s (Dong, Roth and Su, "Gaussian differential
   privacy", JRSS B 2022). Rounding to integers is post-processing.
 * epsilon alone: discrete Laplace noise for epsilon / T of the L1 norm.
 

@@ -1,6 +1,6 @@
 """Measure the memory that this process may still take, from public facts of the machine.
 
-No library serves: `psutil` reports the memory of the machine, but neither control groups, which
+No library does this: `psutil` reports the memory of the machine, but neither control groups, which
 limit a container, nor the remainder of `ulimit`.
 """
 

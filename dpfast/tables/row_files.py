@@ -1,7 +1,7 @@
 """Nameless files of rows, which do not fit in memory or which workers share.
 
-No library serves: `numpy.lib.format`, Arrow's IPC and `joblib` write named files, which remain with
-their rows after a kill, and from one thread at a time.
+No library does this: `numpy.lib.format`, Arrow's IPC and `joblib` write named files, which remain
+with their rows after a kill, and from one thread at a time.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Threads of a pass: their number, their shares of the rows, and chunks made ahead.
 
-No library serves for these: `concurrent.futures` and `joblib` collect answers without a limit on
+No library does this: `concurrent.futures` and `joblib` collect answers without a limit on
 how many are in memory, and wait for work that has begun before Ctrl-C comes through.
 """
 

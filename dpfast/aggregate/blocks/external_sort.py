@@ -5,8 +5,8 @@ gathered into a stretch. A stretch of some size is sorted by block and kept as a
 long as there is room and then in a file. A window of consecutive blocks consists of one part of
 each run. The parts, in the order of their row numbers, hold the rows of each block in their order.
 
-No library serves: Arrow sorts in memory, and DuckDB compares keys and uses named temporary files,
-while here a key is one of few blocks, so rows are counted and placed.
+No library does this: Arrow sorts in memory, and DuckDB compares keys and uses named temporary
+files, while here a key is one of few blocks, so rows are counted and placed.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Blocks are given to workers in ranges. Shared memory shows which block a worker has reached, so a
 block needs no message. If a worker dies, or is killed because its call exceeds the time limit, only
-that block has no answer; a new worker continues with the next block. No library serves: a worker of
-`loky` that dies breaks the whole pool, and none has a limit of time for a call.
+that block has no answer; a new worker continues with the next block. No library does this: a worker
+of `loky` that dies breaks the whole pool, and none has a limit of time for a call.
 """
 
 from __future__ import annotations
