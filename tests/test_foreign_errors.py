@@ -82,7 +82,7 @@ def test_some_pairs(part):
     assert objections([*once.values(), *every[: len(every) // 80]]) == []
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_all_pairs(name):
     assert objections(pairs([name])) == []

@@ -28,7 +28,7 @@ from .support import hostile
 from .support.attacks import OwnCount
 from .support.battery import CASES, NO_RELEASES, Case, public
 from .support.lazy import pl
-from .support.pairwise import quick_rows
+from .support.pairwise import full_rows, quick_rows
 from .support.surface import LEARNERS
 
 VALUES = hostile.values()
@@ -450,8 +450,7 @@ def groups_differ(column, container, keys, ids="id", places=(0,)):
     return [f"{column} in {container}, keys {keys}: {what}" for what in found]
 
 
-@pytest.mark.full
-@quick_rows(3)
+@full_rows(9)
 @pytest.mark.parametrize("column", GROUPED)
 @pytest.mark.parametrize("keys", [[0, 1, 7], None])
 @pytest.mark.parametrize("container", UNTYPED)
@@ -475,8 +474,7 @@ def typed(name):
     return make, [of(1)] * N, of
 
 
-@pytest.mark.full
-@quick_rows(1)
+@full_rows(4)
 @pytest.mark.parametrize("kind", TYPED)
 def test_a_null_in_a_declared_type(kind, monkeypatch):
     """The rows, a mask, ids, labels and answers of randomized response."""

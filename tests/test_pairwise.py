@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from .support.pairwise import all_pairs, all_values, every_value, pairwise, quick_rows
+from .support.pairwise import all_pairs, all_values, every_value, full_rows, pairwise, quick_rows
 
 SIZES = [(1,), (4,), (2, 3), (1, 1, 1), (2, 2, 2), (3, 5, 12), (5, 3, 4, 2), (2,) * 9, (7, 1, 6, 6)]
 
@@ -45,7 +45,7 @@ def test_every_value_is_there(sizes):
 def example():
     """A test with three factors, as a decorator finds it."""
 
-    @pytest.mark.parametrize("a", [1, pytest.param(2, marks=pytest.mark.slow), None])
+    @pytest.mark.parametrize("a", [1, pytest.param(2, marks=pytest.mark.skip), None])
     @pytest.mark.parametrize(("b", "c"), [(1, 2), (3, len)], ids=["one", None])
     @pytest.mark.parametrize("d, e", [("x", [1]), ("y", {})])
     def test(a, b, c, d, e): ...
@@ -57,19 +57,23 @@ def marks_of(row):
     return {mark.name for mark in row.marks}
 
 
+def is_quick(row):
+    return not marks_of(row) & {"full", "slow"}
+
+
 @pytest.mark.parametrize("fold", [pairwise, every_value])
-def test_the_rest_is_full_or_left_out(fold):
+def test_pairs_are_full_and_the_rest_is_slow_or_left_out(fold):
     (mark,) = fold(example()).pytestmark
     names, rows = mark.args
     assert names == ["d", "e", "b", "c", "a"]
     assert len({row.id for row in rows}) == len(rows) == 12
-    quick = [row.values for row in rows if "full" not in marks_of(row)]
-    assert 0 < len(quick) < 12
+    quick = [row.values for row in rows if is_quick(row)]
+    assert 0 < len(quick) <= sum("slow" not in marks_of(row) for row in rows) < 12
     (mark,) = fold(drop=True)(example()).pytestmark
     fewer = mark.args[1]
     assert sorted(map(str, quick)) == sorted(str(row.values) for row in fewer)
     for row in [*rows, *fewer]:
-        assert ("slow" in marks_of(row)) == (row.values[-1] == 2)
+        assert ("skip" in marks_of(row)) == (row.values[-1] == 2)
     assert "x-e0-one-1" in {row.id for row in rows}
     assert "y-e1-3-len-None" in {row.id for row in rows}
 
@@ -79,5 +83,10 @@ def test_few_rows(quick):
     (mark,) = quick_rows(quick)(example()).pytestmark
     rows = mark.args[1]
     assert len(rows) == 12
-    assert sum("full" not in marks_of(row) for row in rows) == min(quick, 12)
-    assert "full" not in marks_of(rows[0])
+    assert sum(map(is_quick, rows)) == min(quick, 12) and is_quick(rows[0])
+    (mark,) = full_rows(quick)(example()).pytestmark
+    full = ["full" in marks_of(row) for row in mark.args[1]]
+    assert sum(full) == min(quick, 12) and full[0]
+    assert all(
+        ("slow" in marks_of(row)) != one for row, one in zip(mark.args[1], full, strict=True)
+    )

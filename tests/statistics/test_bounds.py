@@ -145,12 +145,16 @@ MANY = [
     ([1.0] * 7 + [1.07] * 30 + [1.13] * 7, 1.07), ([-3.0] * 6 + [5.0] * 6, 1.0),
     ([-3.0] * 20 + [5.0] * 20, 5.0), ([1.0] * 100, 5.0), ([1.0] * 100, -1.0),
 ]  # fmt: skip
-LOSSES = [(0, 0.0, 1.0), (0, 0.25, 4.0), *((3, 0.0, c) for c in (0.3, 1.0, 6.0)), (3, 0.25, 4.0)]
+LOSSES = [(0, 0.0, 1.0), (0, 0.25, 4.0), (1, 0.25, 4.0), (1, 0.0, 0.3)]
+LONG = [*((3, 0.0, c) for c in (0.3, 1.0, 6.0)), (3, 0.25, 4.0)]
 
 
 @pytest.mark.parametrize(
     ("most", "share", "c"),
-    [pytest.param(*one, marks=[pytest.mark.full] * (one != LOSSES[0])) for one in LOSSES],
+    [
+        *(pytest.param(*one, marks=[pytest.mark.full] * (one != LOSSES[0])) for one in LOSSES),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in LONG),
+    ],
 )
 def test_no_neighbors_differ_by_more_than_the_loss(most, share, c):
     """All rows of a few values, some of many rows, and the same with one more."""

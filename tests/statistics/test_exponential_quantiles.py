@@ -27,7 +27,7 @@ from dpfast.tables import as_source
 from ..reference.statistics import exponential_quantiles as reference
 from ..reference.statistics import recursive_quantiles as recursive
 from ..support.noise import p_value
-from ..support.pairwise import every_value, quick_rows
+from ..support.pairwise import every_value, full_rows, quick_rows
 from ..support.refused import refused
 
 HALF = Fraction(1, 2)
@@ -294,8 +294,7 @@ def worst(request):
     return find
 
 
-@pytest.mark.full
-@quick_rows(1)
+@full_rows(2)
 @pytest.mark.parametrize("qs", [THIRDS, QUARTERS, UNEVEN], ids=["thirds", "quarters", "uneven"])
 def test_recursion_is_private(worst, qs):
     epsilon = 4.0
@@ -309,8 +308,7 @@ def test_recursion_is_private(worst, qs):
         assert levels.max() > 2.01 or total > 4.01
 
 
-@pytest.mark.full
-@quick_rows(1)
+@full_rows(2)
 @pytest.mark.parametrize("order", [1.01, 2, 8, 64])
 @pytest.mark.parametrize("kind, amount", [("zcdp", 2.0), ("pure", 4.0)])
 def test_recursion_is_concentrated(worst, order, kind, amount):

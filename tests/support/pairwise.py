@@ -8,10 +8,12 @@ The decorators stand above the `pytest.mark.parametrize` of a test and fold them
     @pytest.mark.parametrize("axis", AXES)
     def test_...
 
-The rows that cover stay quick. All others are marked `full`, or left out with `drop=True` where
-the whole product shows nothing that its pairs do not.
+The rows that cover stay quick. Of the others those are marked `full` that cover every pair of
+values, and the rest of three factors or more is marked `slow`. With `drop=True` all others are
+left out, where the whole product shows nothing that its pairs do not.
 """
 
+import functools
 import itertools
 from functools import partial
 
@@ -24,6 +26,7 @@ def all_values(sizes):
     return [tuple(row % size for size in sizes) for row in rows]
 
 
+@functools.cache
 def all_pairs(sizes):
     """Return rows in which every two values of two factors meet, found greedily."""
     if len(sizes) < 2 or 0 in sizes:
@@ -89,22 +92,28 @@ def factor(mark):
     return list(names), rows
 
 
-def folded(cover, test, drop, least=2):
-    """Fold the parametrisations of a test into one."""
+def folded(cover, test, drop=False, least=2, kept_as=None):
+    """Fold the parametrisations of a test into one, whose rows that cover are of a tier."""
     marks = getattr(test, "pytestmark", [])
     factors = [factor(mark) for mark in marks if mark.name == "parametrize"]
     assert len(factors) >= least, f"{test.__name__} is no product"
     test.pytestmark = [mark for mark in marks if mark.name != "parametrize"]
-    sizes = [len(values) for _, values in factors]
+    sizes = tuple(len(values) for _, values in factors)
     quick = cover(sizes)
-    kept = set(quick)
+    kept, pairs = set(quick), set(all_pairs(sizes))
+
+    def tier(chosen):
+        if chosen in kept:
+            return [kept_as] if kept_as else []
+        return ["full"] if not kept_as and (chosen in pairs or len(sizes) == 1) else ["slow"]
+
     rows = []
     for chosen in quick if drop else itertools.product(*map(range, sizes)):
         parts = [values[i] for (_, values), i in zip(factors, chosen, strict=True)]
         rows.append(pytest.param(*(value for part in parts for value in part.values),
             id="-".join(part.id for part in parts),
             marks=[*(mark for part in parts for mark in part.marks),
-            *([] if chosen in kept else [pytest.mark.full])]))  # fmt: skip
+            *map(partial(getattr, pytest.mark), tier(chosen))]))  # fmt: skip
     return pytest.mark.parametrize([name for names, _ in factors for name in names], rows)(test)
 
 
@@ -121,12 +130,18 @@ def product(cover):
 pairwise, every_value = product(all_pairs), product(all_values)
 
 
-def quick_rows(quick):
-    """Keep quick as many rows of one parametrisation or of several, far from one another."""
+def some(number, sizes):
+    """Return as many rows, far from one another."""
+    rows = list(itertools.product(*map(range, sizes)))
+    number = min(number, len(rows))
+    return [rows[i * len(rows) // number] for i in range(number)]
 
-    def cover(sizes):
-        rows = list(itertools.product(*map(range, sizes)))
-        number = min(quick, len(rows))
-        return [rows[i * len(rows) // number] for i in range(number)]
 
-    return lambda test: folded(cover, test, drop=False, least=1)
+def quick_rows(number):
+    """Keep quick as many rows of one parametrisation or of several."""
+    return lambda test: folded(partial(some, number), test, least=1)
+
+
+def full_rows(number):
+    """Mark `full` as many rows of one parametrisation or of several, and `slow` all others."""
+    return lambda test: folded(partial(some, number), test, least=1, kept_as="full")
