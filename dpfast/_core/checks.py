@@ -165,7 +165,7 @@ def mapping(argument: str, value: Any) -> Mapping[Any, Any]:
     are_pairs = isinstance(value, kinds) and value != []
     if are_pairs and all(isinstance(entry, kinds) and len(entry) == 2 for entry in value):
         value = {tuple(name) if isinstance(name, list) else name: entry for name, entry in value}
-    with suppress(Exception):  # whatever an object thinks of being a mapping
+    with suppress(Exception):  # an object may raise anything here
         if isinstance(value, Mapping | None):
             return dict(value or {})
     fail_type(argument, "a mapping by the names of columns", value)
@@ -329,7 +329,7 @@ def shape(name: str, value: Any, rule: str, common: tuple[int, ...] = ()) -> tup
     try:
         # As many axes as an array has: how many there are is not believed.
         sizes = tuple(islice(iter(value), 33)) if real(value) is None else (value,)
-    except Exception:  # whatever an object thinks of being a shape
+    except Exception:  # an object may raise anything here
         fail(name, rule, value)
     wanted = tuple(whole(name, length) for length in sizes)
     try:
@@ -377,7 +377,7 @@ def path(name: str, value: Any) -> str:
     try:
         text = os.fsdecode(value)
         text.encode()
-    except Exception:  # whatever an object thinks of being a path; text that is no UTF-8
+    except Exception:  # an object may raise anything here; text that is no UTF-8
         fail_type(name, rule, value)
     if not text or text == ":memory:" or "\0" in text:
         fail(name, rule, value)
@@ -635,7 +635,7 @@ def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:
         lo, hi = value[0], value[1]
         if isinstance(value, str) or len(value) != 2:
             raise ValueError
-    except Exception:  # whatever an object thinks of being a pair
+    except Exception:  # an object may raise anything here
         fail(name, rule, value)
     low, high = number(f"{name}[0]", lo), number(f"{name}[1]", hi)
     if low > high:
@@ -733,7 +733,7 @@ def array(name: str, value: Any, rule: str, kinds: str = "") -> NDArray[Any]:
     """
     try:
         values = np.asarray(value)
-    except Exception:  # whatever an object thinks of being made an array
+    except Exception:  # an object may raise anything here
         fail_kind(name, rule, value)
     if np.ma.is_masked(value) or (kinds and values.dtype.kind not in kinds):
         fail_kind(name, rule, value)

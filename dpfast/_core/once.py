@@ -95,7 +95,7 @@ def remembered(make: Callable[Args, Value], *, plain: bool = False) -> Remembere
             key = *values, types
         try:
             return entries[key]
-        except Exception:  # not made yet, or whatever an object thinks of being hashed
+        except Exception:  # not made yet, or an object may raise anything here
             pass
         value = cast(Any, make)(*values)
         with suppress(Exception):  # it has no hash

@@ -65,7 +65,7 @@ class Answers:
         self.many = takes_size(self.mechanism)
 
     def kind(self, word: str) -> float:
-        """Return the number that stands for a kind of answers; a new kind gets a new number."""
+        """Return the number of a kind of answers; a new kind gets a new number."""
         return float(self.kinds.setdefault(word, len(self.kinds)))
 
     def chunks(self, data: Any, size: int) -> Any:
@@ -193,7 +193,7 @@ def _flat(value: Any) -> tuple[str, list[float]]:
         return name, [item for _, numbers in parts for item in numbers]
     try:
         shown = repr(value)[:60]
-    except Exception:  # whatever an object thinks of being shown
+    except Exception:  # an object may raise anything here
         shown = ""
     return f"{type(value).__name__} {shown}".strip(), []
 

@@ -453,7 +453,7 @@ class Support:
     same : bool
         Whether no difference was found.
     differences : tuple of str
-        A sentence for each statistic of the answers that tells the neighbors apart.
+        A sentence for each statistic of the answers that distinguishes the neighbors.
     samples : int
         The number of answers on both datasets together.
     confidence : float

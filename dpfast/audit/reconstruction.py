@@ -61,7 +61,7 @@ def reconstruct(
     ArgumentError, ArgumentTypeError
         If an argument breaks its rule, or an answer is not a number.
     MissingExtraError
-        If linear programming is asked for without SciPy.
+        If linear programming is requested and SciPy is missing.
 
     See Also
     --------

@@ -17,17 +17,17 @@ for two parts a, b under replace. A block therefore counts as the largest sum (a
 sum of the two largest (replace), in each amount by itself, which bounds every pair. It is
 `dpfast.privacy.parallel` with the loss of a row that stays known. (McSherry, SIGMOD 2009.)
 
-*Answers may decide what is asked next.* For a fixed pair x, x' the releases that lose something are
-fixed beforehand: those of the parts of r and r'. The others can be simulated from what x and x'
-share. So the releases of each pair are an adaptive sequence of its own, whose losses, with all that
-is paid outside of the block, are at no moment above what the ledger holds. The limit is checked
-before each, so it is a privacy filter for each pair.
+*Later releases may depend on earlier answers.* For a fixed pair x, x' the releases that have a loss
+are fixed beforehand: those of the parts of r and r'. The others can be simulated from the rows that
+x and x' share. So each pair has a separate adaptive sequence of releases. Their losses, with
+everything that is paid outside of the block, never exceed the amount in the ledger. The limit is
+checked before each release, so it is a privacy filter for each pair.
 
-*Kills.* Each release first adds to the ledger what the block counts more with it than without it.
-Increases are not negative and add up to what the block counts. What each part has paid is known to
-this process only: after a kill the ledger holds what was counted, and a new block begins at 0. The
-sum of a part grows after the entry is written. If that is interrupted in between, the next release
-pays again for what was lost. A fork would spend from a copy of the sums, and is refused.
+*Kills.* Each release first adds to the ledger the increase of the block's total. Increases are not
+negative, and add up to the total. Only this process knows what each part has paid: after a kill the
+ledger holds the total, and a new block begins at 0. The sum of a part grows after the entry is
+written. If the process is interrupted in between, the next release pays for that increase again. A
+fork would spend from a copy of the sums, and is refused.
 """
 
 from __future__ import annotations

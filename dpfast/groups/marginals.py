@@ -649,7 +649,7 @@ def marginals(data: Any, **arguments: Any) -> Any:
     squared L2 norm; counts are exact, noise is discrete Gaussian on a lattice that contains these
     changes, or rounded Gaussian for `delta`, and the parts of the loss add up to it (Canonne,
     Kamath and Steinke, NeurIPS 2020; Xiao, He, Zhang and Kifer, NeurIPS 2023). Categories and bins
-    must not come from the data. For a replaced row, each residual has a bound of its own.
+    must not come from the data. For a replaced row, each residual has a separate bound.
 
     Parameters
     ----------

@@ -291,7 +291,7 @@ class Quantiles(OfColumn):
         return dict(zip(self.names(name), [*every, bar], strict=self.coverage is None))
 
     def _numbers(self, cells: NDArray[np.int64], begin: bool = False) -> NDArray[np.float64]:
-        """Return the numbers that cells stand for, or with `begin` the lower edges of cells."""
+        """Return the numbers of cells, or with `begin` the lower edges of cells."""
         grid, step = self.cells, None if self.lattice is None else self.lattice.step
         halves = 2 * (cells + grid.first) - begin
         if step is None:

@@ -160,7 +160,7 @@ def _mixed(bounds: Any, categories: Any) -> list[NumberColumn | Bins]:
     rule = "for each column a pair, or None where it has categories"
     try:
         pairs_and_lists = list(zip(bounds, categories, strict=True))
-    except Exception:  # one is longer, or whatever an object thinks of being a sequence
+    except Exception:  # one is longer, or an object may raise anything here
         checks.fail("bounds", rule, bounds)
     columns: list[NumberColumn | Bins] = []
     for j, (pair, listed) in enumerate(pairs_and_lists):

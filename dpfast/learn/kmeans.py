@@ -556,7 +556,7 @@ class KMeans(Transformer, Scored):
         rule = f"'cells', 'spread' or a finite array of shape {k, grid.width}"
         try:
             centers = np.array(self.init, np.float64)
-        except Exception:  # whatever an object thinks of being made an array
+        except Exception:  # an object may raise anything here
             checks.fail_kind("init", rule, self.init)
         if centers.shape != (k, grid.width) or not np.isfinite(centers).all():
             checks.fail("init", rule, self.init)

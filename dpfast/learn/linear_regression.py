@@ -6,15 +6,16 @@ products with the target (`normal_equations.Moments`). Its answers, and the nois
 three rounds would have, decide how these rounds are used:
 
 * All products (`normal_equations.Normal`), if there are many times more rows than noise hides. If
-  they are not very many, there is one more column, the place of a row along the line that the first
-  answers suggest, which is told more exactly: where noise hides the rest, what is learned is that
-  line.
+  there are not very many, there is one more column: the position of a row along the line that the
+  first answers suggest. Its sums are more accurate, so if noise hides the rest, that line is
+  learned.
 * A line. Two further rounds make the same query as the first. They determine the direction along
-  which features tell the target, of which the last round tells the slope: it asks for products of
-  the place along the line and the target, which are three numbers for any d. That is the first step
-  of partial least squares (Wold 1966; conjugate gradients), with columns of one scale.
-* The mean of the target, where nothing in the first answers is beyond noise, and the noise of a
-  last round alone would tell in the mean.
+  which features predict the target, and the last round determines the slope along it: it queries
+  products of the position along the line and the target, which are three numbers for any d. That is
+  the first step of partial least squares (Wold 1966; conjugate gradients), with columns of one
+  scale.
+* The mean of the target, if nothing in the first answers exceeds the noise, and the noise of a last
+  round alone would make a difference in the mean.
 
 *Ridge.* Noise may hide as much as its own size in any direction of the matrix of products, so half
 of that is added to each eigenvalue, and all of it where there is one column, whose sum of squares

@@ -315,7 +315,8 @@ def labeled_rows(
         Number of features, by default as `columns` has it. The number of columns of a list is
         unknown.
     relation : {"replace", "add-remove"}, default "replace"
-        Where rows come and go their number is private, and the pass meets another one of labels.
+        Under "add-remove" the number of rows is private, so a different number of labels is found
+        only by the pass.
 
     Raises
     ------

@@ -102,7 +102,7 @@ class Moves:
     norm : Sensitivity, optional
         The joint sensitivity of the other sums. By default they fill the box of their sizes.
     for_all_sizes : bool, default False
-        Whether one distribution must serve every size, for a single sum.
+        Whether one distribution must be used for every size, for a single sum.
     groups : Groups, optional
         If each of many groups has such sums. Then `norm` is that of all groups together.
     axes : tuple of Fraction, optional

@@ -424,7 +424,7 @@ class Statistic(ABC, Generic[Value]):
         """Return the statistic of the numbers that a column of type `dtype` is read as."""
         try:
             kind = None if dtype is None else np.dtype(dtype)
-        except Exception:  # whatever an object thinks of being a type
+        except Exception:  # an object may raise anything here
             checks.fail_kind("dtype", "a type of NumPy", dtype)
         if kind is None or kind.kind not in "mM":
             return self

@@ -14,12 +14,12 @@ integer below v: A(v) units have more than m.
 
 *Reason.* Noise for m rows of a unit has a scale of about m / epsilon, and a bound of m leaves out
 all rows beyond it, so the sum of both errors is least if about 1 / epsilon units exceed m, for any
-number of units (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019). A draw tells the number of
+number of units (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019). A draw finds the number of
 units beyond a bound to within 1 / r, which is more. So the prior w makes a bound that is too large
 as improbable as it is harmful; and if many units have half of v and more, the tail ends soon, and
 each further number is less probable by a factor of up to exp(-1/2). If few units have, the tail is
 long, and there is no further factor. The second prior is for rho, and epsilon with delta, for which
-a draw tells the number of units beyond a bound more exactly beside the noise.
+a draw is more accurate, compared with the noise, about the number of units beyond a bound.
 `benchmarks/contribution_bounds.py` has measured all of them, and the share of the loss.
 
 *Loss.* All that a unit changes for the draw is one integer. If it comes, A(v) grows by 1 for v <= c
@@ -28,7 +28,7 @@ alone, and N(v) for the sixteen numbers from there to 2 c: so S(v) grows by 64 u
 larger c', S(v) does not change up to c, grows by 48 to 64 from there to c', and changes by -16 to
 16 beyond: D = 80. So all exponents change by numbers of an interval of length r: a draw is r-DP
 (McSherry and Talwar, FOCS 2007), and of bounded range r, at less than r^2 / 8 in zCDP (Cesar and
-Rogers, ALT 2021). What the crowd below v tells is free under add-remove.
+Rogers, ALT 2021). Under add-remove the term with N costs nothing.
 
 What is released next is what it would be had the bound been given, and losses add up; see
 `automatic_bounds`. The integers are those of all rows of a unit that a mask keeps, so they do not

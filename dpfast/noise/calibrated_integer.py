@@ -23,8 +23,8 @@ Let D1 and D2 be the L1 and the L2 sensitivity of a vector of integers.
   differs in it costs R(p epsilon / n) at most, R(e) = e tanh(e / 2) the price of any pure loss. As
   R(e) / e grows with e, all costs no more than floor(n / p) draws, of an equal part each.
 
-Where several serve, the one with the smallest standard deviation is taken. This choice depends on
-public numbers.
+If several are suitable, the one with the smallest standard deviation is used. This choice depends
+on public numbers.
 
 Integers may be so large that a sampler cannot reach as far as their noise. Then they are divided by
 a public power of two first and rounded down, which `Sensitivity.coarsened` covers. The noise grows

@@ -710,7 +710,7 @@ def _dtype(value: Any, kinds: str = "f") -> np.dtype[Any]:
     rule = "float64 or float32" if kinds == "f" else "a type of integers, or bool"
     try:
         dtype: np.dtype[Any] = np.dtype(value)
-    except Exception:  # whatever an object thinks of being a type
+    except Exception:  # an object may raise anything here
         checks.fail_type("dtype", rule, value)
     if dtype.kind not in kinds or (kinds == "f" and dtype.itemsize not in (4, 8)):
         checks.fail("dtype", rule, value)

@@ -96,7 +96,7 @@ class MedianMechanism(LinearStream):
     hard, remaining : int
         The total number of hard answers, and the number that is left.
     left : int
-        The number of queries that may still be asked.
+        The number of queries that are left.
     past : tuple of Answer
         The answers so far, of a stream with a name.
     net_error : float or None
@@ -134,7 +134,7 @@ class MedianMechanism(LinearStream):
 
     Examples
     --------
-    The share of a class that comes from one country, asked for a thousand times:
+    The share of a class that comes from one country, in a thousand queries:
 
     >>> import dpfast as dp
     >>> homes = ["China", "France", "Kenya", "Peru"]

@@ -77,7 +77,7 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
     hard, remaining : int
         The total number of hard answers, and the number that is left.
     left : int
-        The number of queries that may still be asked.
+        The number of queries that are left.
     distribution : ndarray of float64, shape (N,)
         The public distribution that was learned from the data. It answers any further query at no
         cost.

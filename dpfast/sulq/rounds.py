@@ -22,13 +22,13 @@ a vector within the box of all sizes, noise of its own on each vector for epsilo
 enough, since one step costs that at most, and a vector that no step moves costs nothing.
 
 In all three a round is noise for one joint release of a vector of L2 sensitivity sqrt(T) D_t (L1
-sensitivity T D_t), which is what `noise.calibrated_integer` is asked for. A round may consist of
+sensitivity T D_t), for which `noise.calibrated_integer` has the noise. A round may consist of
 parts with noise of different scales; part p takes the share a_p of the round, noise for D_p /
 sqrt(a_p). If the shares add up to 1 that is always enough: the sum of a_p over the parts that
 change. It may be enough with larger shares where a row cannot change all parts as far as each goes.
 
-What is asked at once may use several of the T rounds, u_1, u_2 and so on, with the noise of that
-many: a share of u_t. How many may depend on the answers before, as long as they are T together:
+One query may use several of the T rounds, u_1, u_2 and so on, with the noise of that many: a share
+of u_t. The numbers may depend on earlier answers, as long as they add up to T:
 
 * epsilon, and zCDP: the part u_t / T of the loss. On every path of answers the logarithm of a ratio
   of probabilities is a sum of parts that are no more than epsilon. And let r_t be what is left of
@@ -47,7 +47,7 @@ by numbers of an interval of length r. The logarithm of the ratio of two probabi
 an interval of length h = c r, "bounded range", and
 
 * that is h-DP and h^2 / 8 zCDP (Cesar and Rogers, ALT 2021);
-* a normal variable shifted by m tells no less if m = 2 F^-1(L(h / 2)), F and L the normal and the
+* a normal variable shifted by m reveals no less if m = 2 F^-1(L(h / 2)), F and L the normal and the
   logistic distribution functions. For a ratio that lies in an interval and has the mean 1 is most
   spread out at the ends of it (Blackwell, 1951: then it is easiest to tell apart), where a coin has
   log-odds of x + h / 2 or of x - h / 2, and the deviate F^-1(L) of the one is largest above that of

@@ -184,7 +184,7 @@ def listed(terms: Any) -> list[Term]:
     """Return the terms of a batch; a function without a `Term` becomes one."""
     try:
         terms_of_batch = [term if isinstance(term, Term) else Term(term) for term in terms]
-    except Exception:  # whatever an object thinks of being a sequence
+    except Exception:  # an object may raise anything here
         checks.fail_kind("terms", "a sequence of functions", terms)
     if not terms_of_batch:
         checks.fail("terms", "at least one", terms)

@@ -1,7 +1,7 @@
 """Rows of a table in batches: some named columns of each, in their representation in memory.
 
-Whoever needs several columns of different kinds at once (keys, ids and numbers) reads them here. A
-batch has a piece of each requested column, and the type of the column determines the type of the
+Code that needs several columns of different types at once (keys, ids and numbers) reads them here.
+A batch has a piece of each requested column, and the type of the column determines the type of the
 piece, as in `forms`.
 """
 

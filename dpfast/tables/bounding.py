@@ -195,7 +195,8 @@ def marks_of(
     text : sequence of str
         The names among them that are read as text in a file of text.
     names : callable
-        What stands for each code, asked once all rows have one; see `Bounding.kept_rows`.
+        Returns the value that is hashed for each code, and is called after all rows have a code;
+        see `Bounding.kept_rows`.
     """
     words = KeyWords(bounding.key, "ids", is_id=True)
 

@@ -138,9 +138,9 @@ def as_rows(
 
     Notes
     -----
-    A list may hold what is no number, or rows of another length: that is a fact about the rows and
-    shows in the pass, as a `DataError`. So do ids, and columns beside the first, that are more or
-    fewer than the rows, whose number may be private.
+    A list may hold values that are not numbers, or rows of another length: that depends on the
+    rows, so the pass raises a `DataError`. The same holds for ids, and for columns after the first,
+    that are more or fewer than the rows, whose number may be private.
     """
     rule = TEXT if any(words) and not is_wide and last is None else RULE
     table = form_of(data, name, rule)

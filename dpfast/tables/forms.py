@@ -375,7 +375,7 @@ def is_untyped(data: Any) -> bool:
 def _is_buffer(data: Any) -> bool:
     try:
         memoryview(data).release()
-    except Exception:  # whatever an object thinks of being looked into
+    except Exception:  # an object may raise anything here
         return False
     return True
 
@@ -388,7 +388,7 @@ def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
         data = unmasked(data)
     try:
         return np.asarray(data, object).tolist() if has(data, "dtype") else checks.items(data)
-    except Exception:  # whatever an object thinks of being looked into
+    except Exception:  # an object may raise anything here
         checks.fail_kind(name, "a sequence that can be read", data)
 
 
@@ -419,7 +419,7 @@ def _entries(row: Any, width: int) -> Sequence[Any]:
         refuse()
     try:
         entries = list(row)
-    except Exception:  # whatever an object thinks of being looked into
+    except Exception:  # an object may raise anything here
         entries = []
     return entries if len(entries) == width else refuse()
 
@@ -479,7 +479,7 @@ def streamed(data: Any, name: str, rule: str) -> Any:
 
 
 def pyarrow_for(name: str) -> Any:
-    """Return the pyarrow module, or raise an error that tells how to install it."""
+    """Return the pyarrow module, or raise an error that says how to install it."""
     return extra("pyarrow", f"reading {name}")
 
 

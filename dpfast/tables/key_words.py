@@ -311,7 +311,7 @@ class KeyWords:
     def _read(self, key: Any) -> Any:
         """Return an object as text, bytes, or a pair of words; None if the object is no key."""
         as_python = None
-        with suppress(Exception):  # whatever an object thinks of being looked into
+        with suppress(Exception):  # an object may raise anything here
             as_python = plain(key)
         is_time = isinstance(as_python, tuple) and as_python[1] >= TIME
         if self.is_id and (is_time or (as_python is None and not is_missing(key, or_nan=True))):

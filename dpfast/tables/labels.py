@@ -50,7 +50,7 @@ def _indexes(data: Collection[Any]) -> Iterator[Any]:
 def _is_view(index: Any, other: Any) -> bool:
     try:
         return index is other or bool(index.is_(other))
-    except Exception:  # whatever an object thinks of being looked into
+    except Exception:  # an object may raise anything here
         return False
 
 

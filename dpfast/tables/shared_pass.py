@@ -357,7 +357,7 @@ class SharedPasses:
         return request.result
 
     def _next(self) -> list[_Request]:
-        """Return the requests of the next pass, once every running release has asked.
+        """Return the requests of the next pass, after every running release has made one.
 
         The first request is among them, and every other that agrees with those before. The list is
         empty at the end.

@@ -50,7 +50,7 @@ class Times:
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            For what is no time of this kind, or not a whole number of units.
+            For a value that is not a time of this kind, or not a whole number of units.
         """
         moments = as_numpy(value)
         has_zone = getattr(value, "tzinfo", None) is not None
@@ -78,11 +78,12 @@ class Times:
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            For values that are no such times, are too far apart, or cannot be told in their zone.
+            For values that are not such times, are too far apart, or cannot be converted to their
+            zone by Python.
         """
         try:
             edges = [values[i] for i in range(len(values))]
-        except Exception:  # whatever an object thinks of being a sequence
+        except Exception:  # an object may raise anything here
             edges = []
         if isinstance(values, (str, bytes)) or len(edges) < 2:
             checks.fail(name, rule, values)

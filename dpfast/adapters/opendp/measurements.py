@@ -289,8 +289,8 @@ def make_release(
     Returns
     -------
     Measurement
-        By MaxDivergence, Approximate(MaxDivergence) or ZeroConcentratedDivergence, as the loss is
-        asked for.
+        By MaxDivergence, Approximate(MaxDivergence) or ZeroConcentratedDivergence, depending on the
+        requested loss.
 
     Raises
     ------

@@ -86,7 +86,7 @@ def array_domain(dtype: Any = "float64") -> Any:
     rule = f"one of {', '.join(DTYPES.values())}"
     try:
         name = np.dtype(dtype).name
-    except Exception:  # whatever an object thinks of being a type
+    except Exception:  # an object may raise anything here
         checks.fail("dtype", rule, dtype)
     checks.choice("dtype", name, tuple(DTYPES.values()))
 

@@ -53,7 +53,7 @@ def as_epsilon(loss: Loss) -> float:
 
 
 def default(blocks: int, loss: Loss) -> str:
-    """Return the aggregator that "auto" stands for, chosen by public numbers only.
+    """Return the aggregator for "auto", chosen by public numbers only.
 
     The trimmed mean where both `blocks` and ``blocks * epsilon`` are at least 16, with ``sqrt(2
     rho)`` for epsilon; the mean below. The noise of the mean is ``(hi - lo) / (blocks epsilon)``

@@ -71,7 +71,7 @@ def laid_out(
     Yields
     ------
     iterator of Window
-        Every block is in exactly one, which is valid until the next is asked for.
+        Every block is in exactly one window, which is valid until the next one is requested.
 
     Raises
     ------

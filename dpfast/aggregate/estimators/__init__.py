@@ -1,7 +1,7 @@
 """Estimators for `dpfast.sample_and_aggregate`: by name, compiled, or any callable.
 
 An estimator is computed on each block; nothing here is private by itself. The classes are the named
-estimators, with their parameters: the name ``"var"`` stands for ``Variance()``, and
+estimators, with their parameters: the name ``"var"`` means ``Variance()``, and
 ``dp.estimators.Variance(ddof=1)`` is another. An estimator of one column returns a number; for rows
 of m columns (a matrix, a structured array, a table) it returns m numbers, a vector.
 

@@ -35,7 +35,7 @@ PATIENCE = 1.0
 def answer(
     statistic: str, files: Sequence[str], options: Mapping[str, Any], usual: Mapping[str, Any]
 ) -> None:
-    """Release a statistic of files, and show the answer beside the public parameters.
+    """Release a statistic of files, and show the answer with the public parameters.
 
     `usual` has the default values of the options. Whatever is wrong with the call is found by
     preparing it, before a ledger is charged.

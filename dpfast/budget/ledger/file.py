@@ -22,24 +22,24 @@ the close whether an entry is on the disk.
 A ledger under two names would be spent twice, for the log follows the name, and each name has its
 own. So it knows its directory and its own inode (`identity`), and at any other place it is refused
 until somebody says that it was moved, and that no other copy is spent from. A directory may have
-several names, since there the log is beside the file under each of them.
+several names, because the log is then next to the file under each of them.
 
 Entries are only added. The one row of `state` holds their sums and changes in the same transaction.
 Each entry carries a digest of itself and of the one before (`text.seal`), and all rows are one
 chain (`chain.py`). Each transaction first checks that this is the ledger that was opened, that its
 sums are those that were sealed with its last row, and that all that this process has seen of it is
 still there. Opening also checks the last entries and steps (`TAIL`). Damage before these is found
-where all is read, which also looks at every page of the file: by `history` and what is made of it.
-So is a damaged row of a key, an answer or a stream that is asked for. No such damage changes what
-may still be spent, which is decided by the sums.
+where all is read, which also checks every page of the file: by `history` and what is made of it.
+So is a damaged row of a key, an answer or a stream when it is read. No such damage changes the
+remaining budget, which depends on the sums.
 
 Writes of several threads that wait for each other become one transaction (`_written`). Each is a
 savepoint of its own: what one refuses leaves the others be. No thread goes on before the commit of
 its own write, so a spend is on the disk before its rows are read, as if it had been alone.
 
 An entry may have a key. The transaction that would add it looks the key up first, so of any number
-of processes that spend for one key one pays, and its entry serves all. The table of keys is made
-with the first key.
+of processes that spend for one key one pays, and all use its entry. The table of keys is made with
+the first key.
 
 In the file an entry is a row of the table `lines`.
 """
@@ -461,7 +461,8 @@ class File:
     def _narrow(self) -> None:
         """Close the files to those who can read but not write, and so cannot use a ledger.
 
-        Whoever can write is meant to share it. Without the right to change rights nothing changes.
+        Users who can write are meant to share it. Without the right to change permissions nothing
+        changes.
         """
         for name in (self.path, self.path + "-wal", self.path + "-shm"):
             with suppress(OSError):

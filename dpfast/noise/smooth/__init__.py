@@ -80,7 +80,7 @@ def calibrate(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If a parameter breaks its rule, the noise does not serve this kind of budget, or the budget
+        If a parameter breaks its rule, the noise is not for this kind of budget, or the budget
         is too small for any smoothing.
 
     Notes
@@ -103,7 +103,7 @@ def calibrate(
     """
     try:
         hash((noise, epsilon, delta, rho))
-    except Exception:  # whatever an object thinks of being hashed
+    except Exception:  # an object may raise anything here
         return _calibrate.__wrapped__(noise, epsilon, delta, rho)
     return _calibrate(noise, epsilon, delta, rho)
 

@@ -6,7 +6,7 @@ worst pair of `pair` has D_a <= rho a for all orders, by quadrature on fine grid
 factor (`tools/make_arsinh_table.py`): a careful numeric value, not a proved one. The divergence
 grows with the shift, as every Renyi divergence is a mixture of hockey-stick divergences.
 
-An entry (e', s', t') serves every e >= k e' with an integer k as (k s', k t'): cut the way from P
+An entry (e', s', t') gives (k s', k t') for every e >= k e', k an integer: cut the way from P
 to Q into k equal steps; in units of its own smaller scale each step shifts by at most s' and
 dilates by at most t', and group privacy of zCDP multiplies rho by k^2 (Bun and Steinke 2016). So no
 step of this file needs a monotone table, budgets below the grid use many steps of a tiny entry, and

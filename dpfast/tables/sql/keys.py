@@ -172,7 +172,7 @@ def others_apart(columns: Sequence[Any], listed: Listed, dialect: str) -> list[A
 
 
 def any_of(tests: list[Any]) -> Any:
-    """Return an expression that tells whether any of `tests` holds, nested in few levels."""
+    """Return the expression of whether any of `tests` holds, nested in few levels."""
     while len(tests) > 1:
         tests = [reduce(or_, tests[i : i + 2]) for i in range(0, len(tests), 2)]
     return tests[0]

@@ -108,7 +108,7 @@ class DatabaseTable(Files):
 
 
 def passes(condition: Condition, store: Database) -> Any:
-    """Return an expression that tells whether a row passes a condition; NULL if missing.
+    """Return the expression of whether a row passes a condition; NULL if missing.
 
     Raises
     ------
