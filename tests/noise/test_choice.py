@@ -9,7 +9,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfast._kernels.noise import ROWS_SHIFT, Script, row_sums
@@ -138,38 +138,6 @@ def test_orders_are_those_of_the_twin():
         choice.orders(1, 3, 4, kernel)
 
 
-def gaps(m, seed):
-    rng = np.random.default_rng(seed)
-    distance = np.sort(rng.choice([0.25, 1.0, 40.0], m) * rng.random(m))
-    distance[-1] = 200.0
-    distance[0] = 0.0
-    return distance
-
-
-@quick_rows(2)
-@pytest.mark.parametrize("m", [5, 64, 1000])
-@pytest.mark.parametrize("counted", [False, True])
-def test_draws_follow_the_distribution(m, counted):
-    distance, c, size = gaps(m, m), 0.8, 200_000
-    count = np.random.default_rng(m).integers(1, 50, m) if counted else None
-    exact = exactly(distance)
-    right = twin.pmf(c, exact, count)
-
-    def fit(drawn):
-        return p_value(np.bincount(drawn, minlength=m), right)
-
-    def stream():
-        return InsecureGenerator(m).stream()
-
-    w = choice.Weights(distance, c, count)
-    assert fit(w.draw(size, exact.__getitem__, stream())) > 1e-4
-    # Planted: proposals without coins, when the bounds are loose.
-    loose, bits = choice.Weights(distance, c, count, slack=0.5), stream()
-    assert fit(loose.propose(size, stream())) < 1e-6
-    runs = loose.propose(size, bits)
-    assert fit(runs[loose.keep(runs, distance[runs], lambda i: exact[runs[i]], bits)]) > 1e-4
-
-
 words = st.lists(st.integers(0, 2**64 - 1), min_size=0, max_size=6)
 near = st.floats(0, 60) | st.floats(0, 1e-9)
 distances = st.lists(
@@ -179,8 +147,6 @@ counted = st.lists(st.integers(1, 1 << 53), min_size=12, max_size=12)
 slacks = st.sampled_from([0.0, 1e-12, 0.3])
 
 
-@pytest.mark.full
-@settings(max_examples=200)
 @given(distances, st.floats(1e-3, 1e3), counted, words, st.integers(0, 2**32), slacks)
 def test_draws_are_the_twins(distance, c, count, first, seed, slack):
     distance = np.array([*distance, 0.0])

@@ -44,9 +44,9 @@ def median(n):
     return (n + 1) // 2
 
 
-def same(found: Window, expected, more=0) -> None:
+def same(found: Window, expected) -> None:
     values, first, n, nan = expected
-    assert (found.first, found.n, found.nan) == (first, n, nan + more)
+    assert (found.first, found.n, found.nan) == (first, n, nan)
     if found.values.dtype == np.float64:  # holds a replacement that the data's dtype lacks
         values = [float(v) for v in values]
     assert found.values.tolist() == values
@@ -166,8 +166,6 @@ def columns(draw):
     return array
 
 
-@pytest.mark.full
-@settings(deadline=None, max_examples=300)
 @given(
     data=columns(),
     share=st.fractions(0, 1),
@@ -242,12 +240,13 @@ def test_windows_that_are_fetched_together_take_one_pass(dtype, shape):
     if shape == "NaN" and dtype[0] == "f":
         data[::3] = np.nan
     source = Pieces(np.array_split(data, 7), sample=rng.choice(data, 5000), known=True)
-    ranks, whole = Ranks(source), data[data == data]
+    ranks, whole = Ranks(source), np.sort(data[data == data])
     rules = [lambda n, k=k: max(1, k * n // 10) for k in range(1, 10)]
     ranks.prefetch([(rule, 100) for rule in rules])
     for rule in rules:
-        found = ranks.window(rule, 100)
-        same(found, reference.window(whole, rule, 100), len(data) - len(whole))
+        found, first = ranks.window(rule, 100), rule(len(whole)) - 100
+        assert (found.first, found.n) == (first, len(whole))
+        np.testing.assert_array_equal(found.values, whole[first - 1 : first + 200])
     assert source.passes == 1
 
 
@@ -269,21 +268,10 @@ def test_misses_are_rare(monkeypatch):
     assert misses() > 20
 
 
-@quick_rows(1)
-@pytest.mark.parametrize("dtype", ["<f8", "<f4"])
-def test_missing_values_by_every_rule(dtype):
-    rng = np.random.default_rng(8)
-    data = rng.normal(size=20_000).astype(dtype)
-    data[rng.random(20_000) < 0.4] = np.nan
-    for missing in ("drop", 0.0, 0.1, -9.0, 9.0, math.inf, -math.inf):
-        none = None if missing == "drop" else missing
-        for q in (0.1, 0.5, 0.62, 0.97):
-            rule = lambda n, q=q: int(q * n)  # noqa: E731
-            found = Ranks(data, missing=missing).window(rule, 40)
-            same(found, reference.window(data, rule, 40, none))
-    everything = np.full(20_000, np.nan, dtype)
-    same(Ranks(everything).window(median, 3), ([], 1, 0, 20_000))
-    same(Ranks(everything, missing=2.0).window(median, 1), ([2.0] * 3, 9_999, 20_000, 20_000))
+def test_only_missing_values():
+    nothing = np.full(20_000, np.nan)
+    same(Ranks(nothing).window(median, 3), ([], 1, 0, 20_000))
+    same(Ranks(nothing, missing=2.0).window(median, 1), ([2.0] * 3, 9_999, 20_000, 20_000))
 
 
 def test_a_replacement_keeps_the_dtype_when_it_can():
