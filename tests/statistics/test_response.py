@@ -52,8 +52,9 @@ def test_large_arrays_are_done_in_parts(make, monkeypatch):
     """A part that is a multiple of the kernel's block uses the same bits of coins."""
     values, own = truth(3 * plain.BLOCK + 5, 2), () if make == "binary" else (2,)
     monkeypatch.setattr(response, "PART", 2 * plain.BLOCK)
-    arguments = {"categories": 2} if own else {}
-    got = getattr(dp.response, make)(values, epsilon=1, rng=rng(), **arguments)
+    got = getattr(response, make)(
+        values, epsilon=1, rng=rng(), **({"categories": 2} if own else {})
+    )
     stream, size = words(1), 2 * plain.BLOCK // (2 if make == "unary" else 1)
     parts = (values[at : at + size] for at in range(0, len(values), size))
     due = [getattr(plain, make)(part, *own, Fraction(1), stream) for part in parts]
@@ -76,26 +77,23 @@ def test_the_bits_of_the_probability(epsilon, others):
 
 def probability_of_heads(coin):
     """Enumerates the kernel: every first byte, and the words about the second threshold."""
-    edges = {0, coin.second - 1, coin.second, coin.second + 1, 2**64 - 1}
-    edges = sorted(w for w in edges if 0 <= w < 2**64)
-    total = Fraction(0)
+    # Heads below the threshold, open at it, tails above.
+    near = [(coin.second - 1, 1), (coin.second, native.OPEN), (coin.second + 1, 0)]
+    edges = dict([(0, 1 if coin.second else native.OPEN), *near, (2**64 - 1, 0)])
+    total = Fraction(coin.second, 2**72)
     for byte in range(256):
-        verdicts = []
-        for word in edges:
-            bits = np.zeros(1, np.uint8)
-            script = Script([byte, word])
+        verdicts = {}
+        for word in (w for w in edges if 0 <= w < 2**64):
+            bits, script = np.zeros(1, np.uint8), Script([byte, word])
             still = native.flip(coin.first, coin.second, bits, script)
             assert script.used == 1 + (byte == coin.first)
-            verdicts.append(int(bits[0]))
+            verdicts[word] = int(bits[0])
             assert still == (bits[0] == native.OPEN)
-        if byte != coin.first:
-            assert len(set(verdicts)) == 1
-            total += Fraction(verdicts[0], 256)
-            continue
-        # Heads below the threshold, open at it, tails above.
-        expected = [1 if w < coin.second else 2 if w == coin.second else 0 for w in edges]
-        assert verdicts == expected
-        total += Fraction(coin.second, 2**72)
+        if byte == coin.first:
+            assert verdicts == {word: edges[word] for word in verdicts}
+        else:
+            (verdict,) = set(verdicts.values())
+            total += Fraction(verdict, 256)
     return total
 
 
@@ -176,24 +174,22 @@ def test_the_loss_by_enumeration(epsilon, k):
 )
 def test_dtypes_and_shapes(kind):
     binary, kary, unary = (
-        partial(getattr(dp.response, how), epsilon=1) for how in ("binary", "kary", "unary")
+        partial(getattr(response, how), epsilon=1) for how in ("binary", "kary", "unary")
     )
     values = truth(300, 2).astype(kind)
     got, due = (binary(v, rng=rng()) for v in (values, values.astype(bool)))
     assert got.dtype == values.dtype and (got.astype(bool) == due).all()
     told = kary(values, categories=2, rng=rng())
     assert told.dtype == values.dtype and set(told.tolist()) == {0, 1}
-    many = dp.response.kary(values, categories=1000, epsilon=0.1, rng=rng())
+    many = response.kary(values, categories=1000, epsilon=0.1, rng=rng())
     holds = values.dtype.kind != "b" and np.iinfo(values.dtype).max >= 999
     assert many.dtype == (values.dtype if holds else np.int64) and many.max() > 900
-    cube = values[:24].reshape(2, 3, 4)
+    cube, empty = values[:24].reshape(2, 3, 4), np.empty((0, 3), kind)
     flat = kary(cube.ravel(), categories=3, rng=rng()).reshape(2, 3, 4)
-    assert all(
-        (kary(x, categories=3, rng=rng()) == flat).all() for x in (cube, cube.astype(object))
-    )
-    assert binary(cube).shape == (2, 3, 4) and unary(cube, categories=2).shape == (2, 3, 4, 2)
-    empty = np.empty((0, 3), kind)
-    assert binary(empty).shape == (0, 3) and unary(empty, categories=4).shape == (0, 3, 4)
+    for x in (cube, cube.astype(object)):
+        assert (kary(x, categories=3, rng=rng()) == flat).all()
+    for x in (cube, empty):
+        assert binary(x).shape == x.shape and unary(x, categories=4).shape == (*x.shape, 4)
     assert isinstance(binary(True), np.bool_) and isinstance(kary(1, categories=3), np.integer)
 
 
@@ -204,23 +200,23 @@ def test_values_that_are_no_category(kind, k):
     """They are the default, whatever the type that holds them; at a large epsilon it shows."""
     info = np.iinfo(kind)
     odd = [v for v in (info.min, -1, k, info.max) if info.min <= v <= info.max and not 0 <= v < k]
-    got = dp.response.kary(np.array([0, *odd], kind), categories=k, epsilon=500, default=k - 1)
+    got = response.kary(np.array([0, *odd], kind), categories=k, epsilon=500, default=k - 1)
     assert got.tolist() == [0, *[k - 1] * len(odd)]
-    bits = dp.response.unary(np.array(odd, kind), categories=min(k, 5), epsilon=500)
+    bits = response.unary(np.array(odd, kind), categories=min(k, 5), epsilon=500)
     assert k > 5 or not bits.any()
     some = np.array([info.min or 2, info.max, 0], kind)
-    assert dp.response.binary(some, epsilon=500).tolist() == [1, 1, 0]
+    assert response.binary(some, epsilon=500).tolist() == [1, 1, 0]
 
 
 def test_labels():
-    labels, kary = ["tea", "coffee", "water"], dp.response.kary
+    labels, kary = ["tea", "coffee", "water"], response.kary
     column = pd.Series(["water", "tea", None, "gin", "coffee"])
     for data in (column, column.to_numpy(), column.fillna("?").to_numpy().astype(str),
                  list(column.fillna("?"))):  # fmt: skip
         got = kary(data, categories=labels, epsilon=500, default="coffee")
         assert got.tolist() == ["water", "tea", "coffee", "coffee", "coffee"]
     assert kary("water", categories=labels, epsilon=500) == "water"
-    bits = dp.response.unary(column, categories=labels, epsilon=500)
+    bits = response.unary(column, categories=labels, epsilon=500)
     assert not bits[:, [0, 1]][[0, 2, 3]].any()
     numbers = np.array([30, -10, 2**63 - 1])
     for data, due in (
@@ -229,7 +225,7 @@ def test_labels():
     ):
         assert kary(data, categories=numbers, epsilon=500).tolist() == due
     assert kary([b"a", b"c"], categories=[b"c", b"a"], epsilon=500).tolist() == [b"a", b"c"]
-    found = dp.response.estimate_kary(["tea", "tea", "water"], categories=labels, epsilon=500)
+    found = response.estimate_kary(["tea", "tea", "water"], categories=labels, epsilon=500)
     assert np.allclose(found.value, [2 / 3, 0, 1 / 3])
 
 
@@ -249,20 +245,20 @@ def test_rows_without_a_dtype_are_read_one_by_one(form):
     """Nothing else in the list decides how one is read, or the dtype of the answers."""
     rows = [row for row, _, _ in ROWS]
     data = form(rows) if form is not pd.Series else pd.Series(rows, dtype=object)
-    sure = dp.response.binary(data, epsilon=500)
+    sure = response.binary(data, epsilon=500)
     assert sure.dtype == bool and sure.tolist() == [yes for _, yes, _ in ROWS]
     for categories, default, count in (3, 0, 3), ([5, 1, 2, 0], 5, 4):
-        sure = dp.response.kary(data, epsilon=500, categories=categories)
+        sure = response.kary(data, epsilon=500, categories=categories)
         assert sure.dtype == np.int64
         assert sure.tolist() == [default if k is None else k for _, _, k in ROWS]
-        bits = dp.response.unary(data, epsilon=500, categories=categories)
+        bits = response.unary(data, epsilon=500, categories=categories)
         assert bits.dtype == bool and bits.shape == (len(rows), count)
-    words = dp.response.kary(form(["5", 5, None, b"5"]), categories=["0", "5"], epsilon=500)
+    words = response.kary(form(["5", 5, None, b"5"]), categories=["0", "5"], epsilon=500)
     assert words.tolist() == ["5", "0", "0", "5"]  # bytes are a word if they are its UTF-8
 
 
 def test_bad_data_categories_and_defaults():
-    response, three = dp.response, {"categories": 3}
+    three = {"categories": 3}
     bad = (np.ones(1), np.array(["2020"], "M8[Y]"), np.array([1j]), pa.array([0.5]), "yes", 1j, {})
     ways = (response.binary, {}), (response.kary, three), (response.unary, three)
     calls = [(how, row, own, "must be an array of") for row in bad for how, own in ways]
@@ -285,32 +281,32 @@ def test_bad_data_categories_and_defaults():
 ])  # fmt: skip
 def test_a_null_is_no_and_no_category(make):
     for rows, due in (([2, 1, 0, None], [2, 1, 0, 1]), ([2, 1, 0, 0], [2, 1, 0, 0])):
-        assert dp.response.binary(make(rows), epsilon=500).tolist() == [1, 1, 0, 0]
-        got = dp.response.kary(make(rows), categories=3, default=1, epsilon=500)
+        assert response.binary(make(rows), epsilon=500).tolist() == [1, 1, 0, 0]
+        got = response.kary(make(rows), categories=3, default=1, epsilon=500)
         assert got.tolist() == due and got.dtype == np.int64
     for rows in (pa.array([True, None]), pd.array([True, None], dtype="boolean")):
-        found = dp.response.binary(rows, epsilon=500)
+        found = response.binary(rows, epsilon=500)
         assert found.dtype == bool and found.tolist() == [True, False]
     words = pa.array(["tea", None]).dictionary_encode()
-    found = dp.response.kary(words, categories=["ale", "tea"], epsilon=500)
+    found = response.kary(words, categories=["ale", "tea"], epsilon=500)
     assert found.tolist() == ["tea", "ale"]
 
 
 def test_a_budget_is_charged_the_loss_of_a_row():
     budget, zeros = dp.Budget(epsilon=10), np.zeros
-    dp.response.binary([1, 0, 1], epsilon=1, budget=budget)
-    dp.response.kary(zeros((5, 3), int), categories=4, epsilon=0.5, budget=budget)
-    dp.response.unary(zeros((2, 2, 2), int), categories=4, epsilon=0.25, budget=budget)
+    response.binary([1, 0, 1], epsilon=1, budget=budget)
+    response.kary(zeros((5, 3), int), categories=4, epsilon=0.5, budget=budget)
+    response.unary(zeros((2, 2, 2), int), categories=4, epsilon=0.25, budget=budget)
     # Of unary encoding: floor(exp(0.25)) + 3 categories.
     due = [Pure(1), Draws(1.5, 3, categories=4), Draws(1, 4, categories=4)]
     assert [line.loss for line in budget.history] == due and budget.neighbors == "replace"
-    assert budget.cost(dp.response.binary, [1, 0], epsilon=0.5) == Pure(0.5)
+    assert budget.cost(response.binary, [1, 0], epsilon=0.5) == Pure(0.5)
     with pytest.raises(BudgetError, match="no meaning"):
-        dp.response.binary([1], epsilon=1, budget=dp.Budget(epsilon=1, neighbors="add-remove"))
+        response.binary([1], epsilon=1, budget=dp.Budget(epsilon=1, neighbors="add-remove"))
     rho = dp.Budget(rho=1)
-    dp.response.binary(zeros((9, 4), bool), epsilon=0.1, budget=rho)
+    response.binary(zeros((9, 4), bool), epsilon=0.1, budget=rho)
     assert rho.spent["rho"] == 4 * ZCDP.of_pure(Pure(0.1)).rho
-    assert dp.response.binary(zeros((3, 0), bool), epsilon=0.1, budget=rho).shape == (3, 0)
+    assert response.binary(zeros((3, 0), bool), epsilon=0.1, budget=rho).shape == (3, 0)
 
 
 def every_answer(values, k, epsilon, how):
@@ -331,7 +327,7 @@ def every_answer(values, k, epsilon, how):
 
 def estimate(answer, k, epsilon, how, of="data", **kw):
     more = {"categories": k} if how == "kary" else {}
-    return getattr(dp.response, f"estimate_{how}")(answer, epsilon=epsilon, of=of, **more, **kw)
+    return getattr(response, f"estimate_{how}")(answer, epsilon=epsilon, of=of, **more, **kw)
 
 
 @pytest.mark.parametrize("how", ["binary", "kary", "unary"])
@@ -340,12 +336,15 @@ def estimate(answer, k, epsilon, how, of="data", **kw):
 def test_estimates_by_enumeration(how, epsilon, of):
     """Mean and variance over every answer (and all records): both are estimated without bias."""
     k = 2 if how == "binary" else 3
-    data, pmf = [((0, 1, 1, 1)[: 4 - (how == "unary")], 1.0)], None
     if of == "population":
-        pmf = np.array([0.3, 0.7]) if k == 2 else np.array([0.2, 0.3, 0.5])
-        size = 2 if how == "unary" else 3
-        data = [(v, pmf[list(v)].prod()) for v in itertools.product(range(k), repeat=size)]
-    true = np.bincount(data[0][0], minlength=k) / len(data[0][0]) if pmf is None else pmf
+        true, size = (
+            np.array([0.3, 0.7, 0][:k] if k == 2 else [0.2, 0.3, 0.5]),
+            3 - (how == "unary"),
+        )
+        data = [(v, true[[*v]].prod()) for v in itertools.product(range(k), repeat=size)]
+    else:
+        data = [((0, 1, 1, 1)[: 4 - (how == "unary")], 1.0)]
+        true = np.bincount(data[0][0], minlength=k) / len(data[0][0])
     true, total, mean, square, told = true[1] if how == "binary" else true, 0.0, 0.0, 0.0, 0.0
     for values, chance in data:
         for answer, weight in every_answer(values, k, epsilon, how):
@@ -362,25 +361,24 @@ def test_estimates_by_enumeration(how, epsilon, of):
 @pytest.mark.parametrize("how", ["binary", "kary", "unary"])
 @pytest.mark.parametrize("of", ["data", "population"])
 def test_intervals_cover_and_those_of_a_wrong_epsilon_are_caught(how, of):
-    assert 0.84 < covered(how, of) < 0.95  # five standard errors about 0.9
-    if (how, of) == ("kary", "data"):
-        assert covered(how, of, spoilt=1.4) < 0.84
+    k, n, epsilon, runs = 4, 400, 1.5, 600
+    pmf, more = np.array([0.4, 0.3, 0.2, 0.1]), {"categories": k}
 
+    def covered(spoilt=1.0):
+        """How often the interval holds the truth."""
+        generator, bits, hits = np.random.default_rng(5), InsecureGenerator(11), 0
+        fixed = generator.permutation(np.repeat(np.arange(k), (pmf * n).astype(int)))
+        for _ in range(runs):
+            values = fixed if of == "data" else generator.choice(k, n, p=pmf)
+            given = (values == 0,) if how == "binary" else (values,)
+            own = {} if how == "binary" else more
+            answer = getattr(response, how)(*given, epsilon=epsilon, rng=bits, **own)
+            found = estimate(answer, k, epsilon * spoilt, how, of, confidence=0.9)
+            hits += np.ravel(found.low)[0] <= 0.4 <= np.ravel(found.high)[0]
+        return hits / runs
 
-def covered(how, of, spoilt=1.0):
-    """How often of 600 the interval holds the truth."""
-    k, n, epsilon, generator = 4, 400, 1.5, np.random.default_rng(5)
-    hits = 0
-    bits = InsecureGenerator(11)
-    pmf = np.array([0.4, 0.3, 0.2, 0.1])
-    fixed = generator.permutation(np.repeat(np.arange(k), (pmf * n).astype(int)))
-    for _ in range(600):
-        values = fixed if of == "data" else generator.choice(k, n, p=pmf)
-        rows, more = (values == 0, {}) if how == "binary" else (values, {"categories": k})
-        answer = getattr(dp.response, how)(rows, epsilon=epsilon, rng=bits, **more)
-        found = estimate(answer, k, epsilon * spoilt, how, of, confidence=0.9)
-        hits += np.ravel(found.low)[0] <= 0.4 <= np.ravel(found.high)[0]
-    return hits / 600
+    assert 0.84 < covered() < 0.95  # five standard errors about 0.9
+    assert (how, of) != ("kary", "data") or covered(spoilt=1.4) < 0.84
 
 
 @pytest.mark.parametrize("rare", [0, 1, 2, 4, 20])
@@ -393,14 +391,14 @@ def test_intervals_cover_a_rare_category(epsilon, rare):
     held = 0.0
     for count in np.flatnonzero(pmf > 1e-6):
         answers = (np.arange(n) < count)[:, None]
-        found = dp.response.estimate_unary(answers, epsilon=epsilon)
+        found = response.estimate_unary(answers, epsilon=epsilon)
         held += pmf[count] * (found.low[0] <= rare / n <= found.high[0])
     assert held > 0.87
 
 
 def test_estimates_along_axes():
     binary, kary, unary = (
-        partial(getattr(dp.response, f"estimate_{how}"), epsilon=1, **own)
+        partial(getattr(response, f"estimate_{how}"), epsilon=1, **own)
         for how, own in (("binary", {}), ("kary", {"categories": 3}), ("unary", {}))
     )
     answers = truth(60, 3, 7).reshape(5, 4, 3)
@@ -413,7 +411,7 @@ def test_estimates_along_axes():
     assert binary(bits, axis=0).value.shape == (4, 3) and isinstance(binary(bits).value, float)
     some = unary(bits, axis=0)
     assert some.value.shape == (4, 3) and np.allclose(some.value[1], unary(bits[:, 1]).value)
-    sure = dp.response.estimate_binary([1, 0, 0, 0], epsilon=1e6)
+    sure = response.estimate_binary([1, 0, 0, 0], epsilon=1e6)
     assert sure.value == 0.25 and sure.variance == 0
 
 
@@ -428,7 +426,7 @@ def test_estimates_along_axes():
 ])  # fmt: skip
 def test_bad_arguments_of_estimates(how, rows, kw, message):
     with pytest.raises((ArgumentError, ArgumentTypeError), match=message):
-        getattr(dp.response, f"estimate_{how}")(rows, **{"epsilon": 1, **kw})
+        getattr(response, f"estimate_{how}")(rows, **{"epsilon": 1, **kw})
 
 
 def test_kernels_check_their_buffers():
@@ -470,9 +468,8 @@ def test_the_interval_of_a_population_is_the_score_interval(count, n):
 def test_answers_beside_the_twin(n, how, k, epsilon):
     n = n if how != "unary" else min(n, 300)
     values = truth(n, 2).astype(bool) if how == "binary" else truth(n, k + 2) - 1  # some outside
-    own = {"binary": {}, "kary": {"categories": k, "default": k - 1}, "unary": {"categories": k}}
-    got = getattr(dp.response, how)(values, epsilon=epsilon, rng=rng(), **own[how])
-    given = {"binary": (), "kary": (k,), "unary": (k,)}[how]
     more = {"default": k - 1} if how == "kary" else {}
+    own, given = ({}, ()) if how == "binary" else ({"categories": k}, (k,))
+    got = getattr(response, how)(values, epsilon=epsilon, rng=rng(), **own, **more)
     assert got.tolist() == getattr(plain, how)(values, *given, epsilon, words(1), **more)
     assert how != "unary" or (got.shape == (n, k) and got.dtype == bool)

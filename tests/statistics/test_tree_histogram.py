@@ -1,6 +1,5 @@
 """Trees of counts: what a row changes, least squares, ranges, distributions and error bars."""
 
-import itertools
 import math
 from unittest.mock import patch
 
@@ -19,6 +18,7 @@ from dpfast.statistics.tree.counts import TreeCounts
 from ..support.bars import fewest
 from ..support.pairwise import quick_rows
 from ..support.views import prepared, quoted
+from .test_histogram import farthest
 
 RNG = np.random.default_rng(12)
 X = RNG.integers(0, 100, 4000).astype(float)
@@ -63,42 +63,38 @@ def test_estimates_are_those_of_least_squares(bins, fan_out):
 
 @pytest.mark.parametrize(("bins", "fan_out"), [*TREES, (29, 3), (30, 4)])
 def test_every_bin_is_like_one_of_those_that_are_named(bins, fan_out):
+    """So the bar of a bin is the largest of all."""
+
     def shape(i):
         own = np.sort(np.abs(consistency.weights(bins, fan_out, i, i + 1)))
         return tuple(own[own > 1e-12].round(9))
 
     named = {shape(i) for i in consistency.kinds_of_bins(bins, fan_out)}
     assert {shape(i) for i in range(bins)} == named
+    given = {"bins": bins, "bounds": (0, bins), "fan_out": fan_out, "epsilon": 1}
+    mechanism = quoted(dp.tree_histogram, X, **given)
+    tree = mechanism.finish(np.zeros(bins, np.int64), InsecureGenerator(6))
+    bars = [tree.half_width(i, i + 1) for i in range(bins)]
+    assert mechanism.error(None, 0.95).half_width == pytest.approx(max(bars))
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize(("bins", "fan_out"), [(8, 2), (7, 2), (9, 3), (4, 4)])
 def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, bins, fan_out):
     edges = np.arange(bins + 1.0)
-    values = [*(edges[:-1] + 0.5), -1.0, math.nan]
+    kw = {"bins": edges.tolist(), "epsilon": 1, "neighbors": relation}
 
-    def counts(rows):
-        made, read = prepared(
-            dp.tree_histogram, rows, bins=edges.tolist(), fan_out=fan_out, epsilon=1,
-            neighbors=relation,
-        )  # fmt: skip
-        return np.concatenate(api.level_sums(made.reduce(read), fan_out)), made
+    def sums(*rows):
+        made, read = prepared(dp.tree_histogram, [*rows, 0.5], fan_out=fan_out, **kw)
+        return np.concatenate(api.level_sums(made.reduce(read), fan_out))
 
-    vectors = {x: counts([x, 0.5])[0] for x in values}
-    less, made = counts([0.5])
-    if relation == "replace":
-        pairs = list(itertools.combinations(vectors.values(), 2))
-    else:
-        pairs = [(one, less) for one in vectors.values()]
     levels = len(consistency.level_sizes(bins, fan_out))
     most = levels * (2 if relation == "replace" else 1)
-    moves = [np.abs(a - b) for a, b in pairs]
-    assert max(move.sum() for move in moves) == most  # reached
-    assert max((move**2).sum() for move in moves) == most and max(map(np.max, moves)) == 1
-    assert made.noise.scale == most
+    rows = [*(edges[:-1] + 0.5), -1.0, math.nan]
+    assert farthest(sums, rows, relation) == (most, most, 1)  # reached
+    assert quoted(dp.tree_histogram, [0.5], fan_out=fan_out, **kw).noise.scale == most
     # Planted: the noise of a histogram.
-    flat = quoted(dp.histogram, [0.5], bins=edges.tolist(), epsilon=1, neighbors=relation)
-    assert (flat.noise.scale < most) == (levels > 1)
+    assert (quoted(dp.histogram, [0.5], **kw).noise.scale < most) == (levels > 1)
 
 
 @quick_rows(2)
@@ -140,12 +136,6 @@ def test_without_noise_it_is_a_histogram():
     assert some.counts.tolist() == np.histogram(X[X > 9], [0, 50, 100])[0].tolist()
 
 
-def test_a_range_within_bins_takes_a_share():
-    tree = TreeCounts(np.array([10.0, 20, 0]), np.array([0.0, 10, 20, 30]), 4, NONE)
-    assert tree.range(5, 12) == pytest.approx(9) and tree.cdf(5) == pytest.approx(5 / 30)
-    assert tree.quantile(1 / 3) == pytest.approx(10)
-
-
 def test_what_ascends():
     """From sums that do not; nowhere further from the truth than these are at their worst."""
     for seed in range(50):
@@ -154,15 +144,20 @@ def test_what_ascends():
         counts = truth + rng.normal(0, 3, 40)
         tree = TreeCounts(counts, np.arange(41.0), 4, NONE)
         sums, right = np.r_[0, np.cumsum(counts)], np.r_[0, np.cumsum(truth)]
-        assert (np.diff(tree.cumulative) >= 0).all() and tree.cumulative[0] == 0
         assert np.abs(tree.cumulative - right).max() <= np.abs(sums - right).max() + 1e-9
         assert (np.diff(sums) < 0).any()  # planted: the sums themselves
         quantiles = [tree.quantile(q) for q in np.linspace(0, 1, 21)]
-        assert (np.diff(quantiles) >= 0).all() and 0 <= quantiles[0] <= quantiles[-1] <= 40
         shares = [tree.cdf(x) for x in np.linspace(-1, 41, 85)]
-        assert (np.diff(shares) >= 0).all() and (shares[0], shares[-1]) == (0, 1)
+        for rising in (tree.cumulative, quantiles, shares):
+            assert (np.diff(rising) >= 0).all()
+        assert tree.cumulative[0] == 0 <= quantiles[0] <= quantiles[-1] <= 40
+        assert (shares[0], shares[-1]) == (0, 1)
     nothing = TreeCounts(np.array([-1.0, -2.0]), np.array([0.0, 1, 2]), 2, NONE)
     assert (nothing.cdf(1), nothing.quantile(0.5)) == (0.5, 1.0)
+    # A range within bins takes a share.
+    tree = TreeCounts(np.array([10.0, 20, 0]), np.array([0.0, 10, 20, 30]), 4, NONE)
+    assert tree.range(5, 12) == pytest.approx(9) and tree.cdf(5) == pytest.approx(5 / 30)
+    assert tree.quantile(1 / 3) == pytest.approx(10)
 
 
 def test_categories():
@@ -176,13 +171,6 @@ def test_categories():
     assert exact(X % 3, categories=[0, 1, 2]).range(1, 1) == pytest.approx(np.sum(X % 3 == 1))
     with pytest.raises(ArgumentError, match="lo must be one of the categories"):
         tree.range("worse", "good")
-
-
-def test_the_bar_of_a_bin_is_the_largest_of_all():
-    mechanism = quoted(dp.tree_histogram, X, bins=10, bounds=(0, 10), fan_out=3, epsilon=1)
-    tree = mechanism.finish(np.zeros(10, np.int64), InsecureGenerator(6))
-    each = mechanism.error(None, 0.95).half_width
-    assert each == pytest.approx(max(tree.half_width(i, i + 1) for i in range(10)))
 
 
 @quick_rows(2)

@@ -20,6 +20,7 @@ from ..reference.statistics import workload as reference
 from ..support.pairwise import quick_rows
 from ..support.refused import refused
 from ..support.views import prepared, quoted, replaced
+from .test_histogram import farthest
 
 RNG = np.random.default_rng(34)
 X = RNG.integers(0, 100, 4000).astype(float)
@@ -74,32 +75,25 @@ def test_queries_of_few_and_wild_sizes_are_planned():
 @pytest.mark.parametrize("grid", [20, 8])
 def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, grid):
     """Of all bins, and of rows in none, by integers; on a coarse grid rounding shows."""
-    edges = np.arange(7.0)
-    values = [*(edges[:-1] + 0.5), -1.0, math.nan]
+    edges, queries = np.arange(7.0), MATRICES["ranges"][:, [0, 1, 2, 3, 4, 4]] * 1.0
     best_strategy.cache_clear()
     with replaced(plans, "GRID", grid):
 
-        def sums(rows):
-            made, read = prepared(
-                dp.workload, rows, MATRICES["ranges"][:, [0, 1, 2, 3, 4, 4]] * 1.0,
-                bins=edges.tolist(), rho=0.1, neighbors=relation,
-            )  # fmt: skip
-            return np.array(made.statistic.strategy.add(made.reduce(read)), object), made
+        def sums(*rows):
+            how = {"bins": edges.tolist(), "rho": 0.1, "neighbors": relation}
+            made, read = prepared(dp.workload, [*rows, 0.5], queries, **how)
+            noises.append(made.noise)
+            return np.array(made.statistic.strategy.add(made.reduce(read)), object)
 
-        vectors = {x: sums([x, 0.5])[0] for x in values}
-        less, made = sums([0.5])
+        noises, values = [], [*(edges[:-1] + 0.5), -1.0, math.nan]
+        _, most, _ = farthest(sums, values, relation)
     best_strategy.cache_clear()
-    pairs = [(one, less) for one in vectors.values()]
-    if relation == "replace":
-        pairs = list(itertools.combinations(vectors.values(), 2))
-    most = max(int(((a - b) ** 2).sum()) for a, b in pairs)
-    noise = made.noise
+    noise = noises[0]
     assert noise.distribution == "gaussian" and not noise.shift
-    assert noise.scale**2 * 2 * Fraction("0.1") >= most  # enough, in fractions
-    assert noise.scale**2 * 2 * Fraction("0.1") < most * (1 + Fraction(1, 10**9))  # and no more
+    allowed = noise.scale**2 * 2 * Fraction("0.1")  # enough, in fractions, and no more
+    assert most <= allowed < most * (1 + Fraction(1, 10**9))
     # Planted: the sensitivity of the strategy before it is rounded.
-    before = (2 if relation == "replace" else 1) << 2 * grid
-    assert grid == 20 or most != before
+    assert grid == 20 or most != (2 if relation == "replace" else 1) << 2 * grid
 
 
 def test_no_person_moves_further_than_the_noise_is_made_for():
@@ -215,14 +209,12 @@ def test_what_is_refused():
         exact(X, "prefix", bins=4, bounds=(0, 1)).half_widths(1)
 
 
-def test_few_bins_have_the_noise_of_laplace_and_leave_delta():
-    for bins, epsilon in itertools.product((1, 4), (0.1, 20)):
-        how = {"bins": bins, "bounds": (0, 100), "epsilon": epsilon, "delta": 1e-6}
-        mechanism, budget = (
-            quoted(dp.workload, X, "prefix", **how),
-            dp.Budget(epsilon=20, delta=1e-6),
-        )
-        assert mechanism.noise.distribution == "laplace"
-        assert isinstance(mechanism.loss, dp.privacy.Pure) and mechanism.loss.epsilon <= epsilon
-        dp.workload(X, "prefix", **how, budget=budget)
-        assert budget.spent == {"epsilon": Fraction(str(epsilon)), "delta": 0}
+@pytest.mark.parametrize("bins", [1, 4])
+@pytest.mark.parametrize("epsilon", [0.1, 20])
+def test_few_bins_have_the_noise_of_laplace_and_leave_delta(bins, epsilon):
+    how = {"bins": bins, "bounds": (0, 100), "epsilon": epsilon, "delta": 1e-6}
+    mechanism, budget = quoted(dp.workload, X, "prefix", **how), dp.Budget(epsilon=20, delta=1e-6)
+    assert mechanism.noise.distribution == "laplace"
+    assert isinstance(mechanism.loss, dp.privacy.Pure) and mechanism.loss.epsilon <= epsilon
+    dp.workload(X, "prefix", **how, budget=budget)
+    assert budget.spent == {"epsilon": Fraction(str(epsilon)), "delta": 0}
