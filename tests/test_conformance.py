@@ -303,7 +303,7 @@ def test_a_budget_pays_for_private_noise_only(name):
     assert budget.history == ()
 
 
-@EVERY
+@each(CASES, step=3)
 def test_forms_of_the_data_and_of_what_goes_with_the_rows(name, tmp_path, monkeypatch):
     """The same bits, whatever form they have; nothing that is given is written to."""
     monkeypatch.setattr(memory, "BLOCK", 64)

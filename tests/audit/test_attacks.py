@@ -19,7 +19,7 @@ from dpfast.rng import InsecureGenerator
 from ..support import attacks
 from ..support.attacks import ATTACKS, interfaces
 from ..support.lazy import binom
-from ..support.pairwise import quick_rows
+from ..support.pairwise import full_rows, quick_rows
 
 EVERY = pytest.mark.parametrize("name", list(ATTACKS))
 SHARP = pytest.mark.parametrize("name", [name for name, one in ATTACKS.items() if one.sharp])
@@ -110,7 +110,7 @@ def test_a_new_interface_without_an_attack_is_noticed(monkeypatch):
     assert missing() == {"dp.later.Learner", "dp.later.ask"}
 
 
-@quick_rows(1)
+@quick_rows(1, full=40)
 @EVERY
 def test_no_more_is_recovered_than_privacy_allows(name):
     attack = dataclasses.replace(ATTACKS[name], queries=3 * ATTACKS[name].rows)
@@ -118,14 +118,14 @@ def test_no_more_is_recovered_than_privacy_allows(name):
     assert (recovered(attack, attack.loss, REPEATS, 1) <= limit(attack, bits)).all()
 
 
-@quick_rows(3)
+@quick_rows(3, full=40)
 @EVERY
 def test_the_same_questions_without_much_noise_give_the_bits_away(name):
     attack = ATTACKS[name]
     assert (recovered(attack, attack.careless(), 1, 2) > 0.93 * attack.rows).all()
 
 
-@quick_rows(2)
+@quick_rows(2, full=60)
 @pytest.mark.parametrize("name", [name for name, one in ATTACKS.items() if not one.own_budget])
 def test_the_attack_spends_the_whole_budget(name):
     attack = ATTACKS[name]
@@ -139,8 +139,7 @@ def test_the_attack_spends_the_whole_budget(name):
         attack.ask(bits, sets, attack.loss, {"budget": budget})
 
 
-@pytest.mark.full
-@quick_rows(1)
+@full_rows(8)
 @SHARP
 def test_one_bit_at_the_full_loss_and_noise_of_half_the_deviation(name):
     attack = ATTACKS[name]

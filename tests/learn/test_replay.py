@@ -193,7 +193,7 @@ def worst(name, relation, loss, sets=DATA):
     return result
 
 
-@quick_rows(12)
+@quick_rows(12, full=80)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", list(LOSSES))
 @pytest.mark.parametrize("name", list(RUNS))

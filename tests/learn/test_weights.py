@@ -134,7 +134,7 @@ def worst(name, relation, loss):
         return replay.worst(name, relation, replay.LOSSES[loss])
 
 
-@quick_rows(5)
+@quick_rows(5, full=52)
 @pytest.mark.parametrize("relation", replay.RELATIONS)
 @pytest.mark.parametrize("loss", ["epsilon", "approx", "rho", "little rho"])
 @pytest.mark.parametrize("name", RUNS)

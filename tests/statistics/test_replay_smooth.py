@@ -14,7 +14,7 @@ import pytest
 import dpfast as dp
 from dpfast.noise import samplers
 
-from ..support.pairwise import quick_rows
+from ..support.pairwise import full_rows
 from ..support.sensitivities import local_of
 from .test_exponential_quantiles import near_pairs
 
@@ -66,8 +66,7 @@ def missing_last(row):
     return row[0] != row[0], row
 
 
-@pytest.mark.full
-@quick_rows(9)
+@full_rows(40)
 @pytest.mark.parametrize(("name", "relation", "masked", "policy"), COMBINATIONS)
 def test_no_neighbors_are_told_apart_by_more_than_epsilon(name, relation, masked, policy):
     call, little = CASES[name]

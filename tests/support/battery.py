@@ -329,9 +329,12 @@ FIRST = {case.call: name for name, case in reversed(CASES.items())}
 LATER = {n for n in MADE if n not in STATISTICS} | CASES.keys() - set(FIRST.values())
 
 
-def each(names):
-    """Some cases as parameters."""
-    every = [pytest.param(n, marks=pytest.mark.full if n in LATER else ()) for n in names]
+def each(names, step=1):
+    """Some cases as parameters: of those that are not quick every so-many-th is full."""
+    names = list(names)
+    later = [name for name in names if name in LATER]
+    tiers = dict.fromkeys(later, pytest.mark.slow) | dict.fromkeys(later[::step], pytest.mark.full)
+    every = [pytest.param(name, marks=tiers.get(name, ())) for name in names]
     return pytest.mark.parametrize("name", every)
 
 

@@ -92,20 +92,18 @@ def factor(mark):
     return list(names), rows
 
 
-def folded(cover, test, drop=False, least=2, kept_as=None):
-    """Fold the parametrisations of a test into one, whose rows that cover are of a tier."""
+def folded(cover, test, drop=False, least=2, full=all_pairs):
+    """Fold the parametrisations of a test into one, with quick rows and full ones."""
     marks = getattr(test, "pytestmark", [])
     factors = [factor(mark) for mark in marks if mark.name == "parametrize"]
     assert len(factors) >= least, f"{test.__name__} is no product"
     test.pytestmark = [mark for mark in marks if mark.name != "parametrize"]
     sizes = tuple(len(values) for _, values in factors)
     quick = cover(sizes)
-    kept, pairs = set(quick), set(all_pairs(sizes))
+    quick_set, full_set = set(quick), set(full(sizes))
 
     def tier(chosen):
-        if chosen in kept:
-            return [kept_as] if kept_as else []
-        return ["full"] if not kept_as and (chosen in pairs or len(sizes) == 1) else ["slow"]
+        return [] if chosen in quick_set else ["full"] if chosen in full_set else ["slow"]
 
     rows = []
     for chosen in quick if drop else itertools.product(*map(range, sizes)):
@@ -137,11 +135,12 @@ def some(number, sizes):
     return [rows[i * len(rows) // number] for i in range(number)]
 
 
-def quick_rows(number):
-    """Keep quick as many rows of one parametrisation or of several."""
-    return lambda test: folded(partial(some, number), test, least=1)
+def quick_rows(number, full=None):
+    """Keep quick as many rows of one parametrisation or of several, and mark as many `full`."""
+    pairs = all_pairs if full is None else partial(some, full)
+    return lambda test: folded(partial(some, number), test, least=1, full=pairs)
 
 
 def full_rows(number):
     """Mark `full` as many rows of one parametrisation or of several, and `slow` all others."""
-    return lambda test: folded(partial(some, number), test, least=1, kept_as="full")
+    return quick_rows(0, full=number)

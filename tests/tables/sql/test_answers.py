@@ -125,7 +125,7 @@ def two(rows):
 
 
 @pytest.mark.usefixtures("narrow")
-@quick_rows(30)
+@quick_rows(30, full=90)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_answers_are_those_of_memory(engine, question):
