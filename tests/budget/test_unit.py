@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 import random
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -17,7 +18,7 @@ from dpfast.budget.ledger import Unit
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.privacy import ZCDP, Approx, Draws, Pure, convert
 
-from ..support.battery import CASES
+from ..support.battery import CASES, PEOPLE
 from ..support.pairwise import quick_rows
 
 REP, AR = "replace", "add-remove"
@@ -266,7 +267,10 @@ def test_a_budget_that_does_not_ask_for_the_unit_is_found(monkeypatch):
 
 
 DATA = {"pandas": "data", "polars": "values"}
-OF_PEOPLE = [name for name, case in CASES.items() if "ids" in case.rows]
+OF_PEOPLE = {name: case for name, case in CASES.items() if "ids" in case.rows}
+OF_PEOPLE["blocks"] = replace(
+    CASES["aggregate"], kw={**CASES["aggregate"].kw, "ids": PEOPLE["ids"]}
+)
 
 
 @quick_rows(9)
@@ -274,7 +278,7 @@ OF_PEOPLE = [name for name, case in CASES.items() if "ids" in case.rows]
 @pytest.mark.parametrize("name", OF_PEOPLE)
 def test_ids_that_say_another_name_are_refused(name, kind):
     """Else a loss of houses would count as one of persons."""
-    case = CASES[name]
+    case = OF_PEOPLE[name]
     ids = case.kw["ids"].tolist()
     house = pytest.importorskip(kind).Series(name="house", dtype=None, **{DATA[kind]: ids})
     for said, column in (("house", house), ("", ids)):

@@ -112,7 +112,9 @@ def test_time_zones():
 def test_rows_without_a_time_are_null():
     gaps = np.where(np.arange(N) % 5 > 0, DAYS, np.datetime64("NaT"))
     kept = gaps[~np.isnat(gaps)]
-    for data in (gaps, pd.Series(gaps.astype("M8[ns]")), pl.Series(gaps), pa.array(gaps)):
+    series = pd.Series(gaps.astype("M8[ns]"))
+    dask = pytest.importorskip("dask.dataframe").from_pandas(series.to_frame("d"), npartitions=2)
+    for data in (gaps, series, pl.Series(gaps), pa.array(gaps), dask["d"]):
         budget = dp.Budget(epsilon=1)
         with pytest.raises(DataError, match="NaN or null"):
             dp.mean(data, bounds=(LO, HI), epsilon=1, nan="raise", budget=budget)

@@ -30,14 +30,19 @@ IDS = np.repeat(np.arange(400), RNG.poisson(6, 400))
 X = RNG.random(len(IDS))
 OCTAVES = 6
 RELATIONS = ["add-remove", "replace"]
-#: The cases of the battery about one column of people, and one within bounds that are drawn, too.
+#: The cases of the battery about one column of people, and what it does not ask of these.
 STATISTICS = {
     name: (case.call, {word: own for word, own in case.kw.items() if word not in PEOPLE})
     for name, case in CASES.items()
     if (case.rows, case.form, case.kw.get("max_rows")) == (("ids",), "column", 2)
     and len(case.losses) == 3
 }
-STATISTICS["mean within found bounds"] = dp.mean, {"bounds": "auto"}
+STATISTICS |= {
+    "sum": (dp.sum, {"bounds": (0, 1)}),
+    "mean within found bounds": (dp.mean, {"bounds": "auto"}),
+    "variance": (dp.variance, {"bounds": (0, 1)}),
+    "histogram": (dp.histogram, {"bounds": (0, 1), "bins": 3}),
+}
 
 
 def tails(sizes):

@@ -166,7 +166,7 @@ def test_equal_keys_meet_whatever_their_form_and_cut(columns):
         for form in forms:
             assert read(form) == found
             words = KeyWords(KEY)
-            for step in (7, 1)[: 1 + (len(keys) < 30)]:
+            for step in (7, 1)[: 1 + (len(keys) < 42)]:
                 cut = [read(form[at : at + step], words) for at in range(0, len(keys), step)]
                 assert [one for part in cut for one in part] == found
 

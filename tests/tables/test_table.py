@@ -663,3 +663,18 @@ def test_columns_with_memories_of_their_own_are_not_read_as_one(monkeypatch):
     # Planted: with one owner for all, two columns are always at equal distances.
     monkeypatch.setattr(_table, "_owner", lambda array: None)
     assert _table.together(columns) is not None
+
+
+@quick_rows(1)
+@pytest.mark.parametrize("name", FILES)
+def test_a_mask_and_ids_meet_their_rows(cut, tmp_path, name):
+    """However the rows of files are cut; numbers that start anew are caught in `test_filtered`."""
+    columns = {**people(), "v": [i % 7 + 0.5 for i in range(ROWS)]}
+    path, where = write(columns, tmp_path / name), np.arange(ROWS) % 3 > 0
+    kw = {"bounds": (0, 9), "epsilon": 1, "where": where}
+    for release, most in itertools.product((dp.sum, dp.median), (None, 2)):
+        found = []
+        for data, ids in ((dp.scan(path, "v"), "user"), (columns["v"], np.array(columns["user"]))):
+            unit = {"ids": ids, "max_rows": most} if most else {}
+            found.append(release(data, rng=dp.rng.InsecureGenerator(1), **kw, **unit))
+        assert found[0] == found[1]

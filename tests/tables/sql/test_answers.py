@@ -21,7 +21,7 @@ from ..test_order_of_rows import IN_ONE_READ
 ROWS = 400
 DRAW = np.random.default_rng(5)
 X, Y, WEIGHTS = DRAW.normal(50, 40, ROWS), DRAW.normal(5, 4, ROWS), 2 * DRAW.random(ROWS)
-X[::37] = math.nan
+X[::37], X[250:350] = math.nan, 12.5
 X[3:25] = [math.nan if one is None else one for one in HOSTILE["float64"][1]]
 KEYS, MANY = DRAW.integers(-2, 5, ROWS), DRAW.integers(-3, 300, ROWS)
 WORDS = ["tea", "tea ", "Tea", "ale", "\u00e9", "e\u0301", "\u00df", "ss", "'; --"]
@@ -46,7 +46,7 @@ def there(request):
 def narrow(monkeypatch):
     """Few cells, and few numbers that are read, so that ranks of few rows take more statements."""
     monkeypatch.setattr(counted, "CELLS", 128)
-    monkeypatch.setattr(counted, "FEW", 300)
+    monkeypatch.setattr(counted, "FEW", 50)
 
 
 def expect_same(ask, there, loss=(("epsilon", 1),), here=HERE):
