@@ -60,7 +60,7 @@ def test_kept_figures_are_of_all_mechanisms_and_faults():
 
 @pytest.mark.full
 def test_a_quick_run_says_the_same(quick):
-    """Each row is wrong in one of a million runs at most, so all of them in one of 10,000."""
+    """All noise has the seed of the program, so a row that is right stays so."""
     again = figures("audited", quick)
     assert len(again["ours"]) <= 100
     for part in ("ours", "faults"):
