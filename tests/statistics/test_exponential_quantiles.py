@@ -194,7 +194,7 @@ def near_pairs(datasets, neighbors, on=ON, order=None):
 SHARES = [(None, 0), (0, 0), (1 << 18, 0), (1 << 19, 0), (None, 1), (None, 2), (None, 50)]
 
 
-@quick_rows(4, full=12)
+@quick_rows(7, full=12)
 @pytest.mark.parametrize("share, ties", SHARES)
 @pytest.mark.parametrize("q", [0, Fraction(1, 3), HALF, Fraction(9, 10), 1], ids=str)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
