@@ -127,7 +127,7 @@ def parsed(cell, form):
 def test_a_cell_is_the_number_of_its_definition(form):
     """Where a condition wants text and a release numbers, the same cells are the same numbers."""
     dice = random.Random(str(form))
-    groups = ["1T234T567D5", "-12T34T567", "1T23", "1TT234", "T123", "1;234"]
+    groups = ["1T234T567D5", "-12T34T567", "1T23", "1T2345T678", "1TT234", "T123", "1;234"]
     cells = [one.replace("T", form.thousands or "").replace("D", form.decimal) for one in groups]
     for cell in [*cells, *(odd_cell(dice) for _ in range(400))]:
         found = read_as_numbers(form, [cell, None])
