@@ -20,7 +20,7 @@ from dpfast._core.error_bars import SECRET  # noqa: E402
 from dpfast.app.cli import answer, demo  # noqa: E402
 from dpfast.errors import BudgetError, EntropyError, NativeError  # noqa: E402
 
-from ..support.pairwise import quick_rows  # noqa: E402
+from ..support.pairwise import every_value, quick_rows  # noqa: E402
 from ..support.paths import program  # noqa: E402
 
 SURE = ["--epsilon", "200"]
@@ -207,6 +207,7 @@ sys.exit(cli.run(sys.argv[2:]))
 
 @pytest.mark.full
 @pytest.mark.skipif(sys.platform == "win32", reason="opens a pseudo-terminal")
+@every_value(drop=True)
 @pytest.mark.parametrize("patience, seen", [("0", True), ("1e9", False)])
 @pytest.mark.parametrize("name", ["t.parquet", "t.csv"])
 def test_a_bar_when_it_takes_long_and_only_on_a_terminal(table, name, patience, seen):

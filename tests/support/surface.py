@@ -187,8 +187,12 @@ def party():
     return dp.sulq.NoisySums(np.arange(64) % 2.0, rho=50, queries=999, neighbors="replace", rng=RNG)
 
 
+def unfitted(kind):
+    return kind(**LEARNERS[kind], rho=50)
+
+
 def fitted(kind):
-    return kind(**LEARNERS[kind], rho=50).fit(ROWS, LABELS, rng=RNG)
+    return unfitted(kind).fit(ROWS, LABELS, rng=RNG)
 
 
 class Call(NamedTuple):
@@ -236,7 +240,8 @@ def method(name, make, **kw):
     def call(**given):
         return getattr(make(), own)(**given)
 
-    add(name, call, of=getattr(make(), own), **kw)
+    is_fitted = getattr(make, "func", None) is fitted  # the method is the same before a fit
+    add(name, call, of=getattr(unfitted(*make.args) if is_fitted else make(), own), **kw)
 
 
 for _name, _case in CASES.items():

@@ -34,7 +34,7 @@ HELD = [
 SCHEDULERS = ["synchronous", "threads", pytest.param("processes", marks=pytest.mark.full)]
 
 
-@quick_rows(4)
+@quick_rows(4, full=9)
 @pytest.mark.parametrize("name", HELD)
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_what_dask_holds_is_what_it_would_hold_in_memory(scheduler, name):
