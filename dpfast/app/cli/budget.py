@@ -93,8 +93,8 @@ def move(file: File, as_json: Json = False) -> None:
     """Record that the ledger is here from now on: you moved it, or restored it from a backup.
 
     You state that nobody spends from a copy of it, here or elsewhere, and that this file (with its
-    -wal, if there is one) holds all spends. No program can check that: two copies in use would both
-    be spent.
+    -wal, if there is one) holds all spends. No program can check that: if two copies are in use,
+    the limit can be spent twice.
     """
     from ... import Budget
 
