@@ -372,7 +372,7 @@ def check(name, containers, places):
 PAIRS = list(zip(EVERY, itertools.cycle(UNTYPED), strict=False))
 
 
-@quick_rows(7)
+@quick_rows(7, full=60)
 @pytest.mark.parametrize(("name", "container"), PAIRS)
 @pytest.mark.usefixtures("some_values")
 def test_rows_without_a_dtype(name, container):
@@ -412,7 +412,7 @@ PAIRS_BESIDE = [(argument, name, container) for argument, (_, names) in BESIDE.i
     for name, container in zip(names, itertools.cycle(UNTYPED), strict=False)]  # fmt: skip
 
 
-@quick_rows(6)
+@quick_rows(6, full=40)
 @pytest.mark.parametrize(("argument", "name", "container"), PAIRS_BESIDE)
 def test_entries_beside_the_rows(argument, name, container):
     case, make = beside(name, argument, UNTYPED[container])

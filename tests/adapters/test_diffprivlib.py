@@ -16,6 +16,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, DpfastErr
 
 from ..noise import test_generator as hostile
 from ..support.pages import GUIDE
+from ..support.pairwise import pairwise
 
 RNG = np.random.default_rng(2)
 ROWS = RNG.random((400, 3))
@@ -31,6 +32,7 @@ def fresh():
 
 
 @pytest.mark.full
+@pairwise(drop=True)
 @pytest.mark.parametrize("name", [*STATISTICS, *("nan" + name for name in STATISTICS)])
 @pytest.mark.parametrize("axis", [None, 0, (0, 1), (), -1])
 @pytest.mark.parametrize("keepdims", [False, True])

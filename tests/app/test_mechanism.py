@@ -53,7 +53,7 @@ def test_all_but_a_few_releases_can_be_mechanisms():
     assert len(RELEASES) > 20
 
 
-@quick_rows(12)
+@quick_rows(12, full=120)
 @pytest.mark.parametrize("name, loss", FED, ids=str)
 def test_it_is_the_call_of_its_function(name, loss):
     case = CASES[name]

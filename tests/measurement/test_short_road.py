@@ -78,7 +78,7 @@ def outcome(function, data, call):
         return type(error), str(error)
 
 
-@every_value
+@every_value(full=300)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", CALLS)
 def test_both_roads_have_the_same_bits_and_errors(name, kind, monkeypatch):

@@ -146,7 +146,7 @@ OF_EACH = [(dp.selection.exponential, name, way) for name in SMALL for way in WA
 OF_EACH += [(dp.selection.permute_and_flip, n, way) for n in FLIPPED for way in WAYS[:3]]
 
 
-@quick_rows(3)
+@quick_rows(3, full=40)
 @pytest.mark.parametrize(("call", "name", "way"), OF_EACH)
 def test_draws_have_the_distribution(call, name, way):
     scores, epsilon = SMALL[name]

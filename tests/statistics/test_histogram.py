@@ -93,7 +93,7 @@ def test_bins_beside_the_plain_twin(name, dtype):
         assert counted(axis, values) == twin(values, categories, exact=True)
 
 
-@quick_rows(3)
+@quick_rows(3, full=40)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("bins", [1, 2, 15, 16, 17, 24, 25, 32, 33, 300])
 def test_few_and_many_bins(bins, dtype):

@@ -115,11 +115,24 @@ def folded(cover, test, drop=False, least=2, full=all_pairs):
     return pytest.mark.parametrize([name for names, _ in factors for name in names], rows)(test)
 
 
+def some(number, sizes):
+    """Return as many rows, far from one another."""
+    rows = list(itertools.product(*map(range, sizes)))
+    number = min(number, len(rows))
+    return [rows[i * len(rows) // number] for i in range(number)]
+
+
+def covering(full):
+    """Return what chooses the full rows: those that cover all pairs, or as many as are said."""
+    return all_pairs if full is None else partial(some, full)
+
+
 def product(cover):
     """Return a decorator for a product of parametrisations, with ``drop=True`` or without."""
 
-    def decorator(test=None, *, drop=False):
-        return partial(folded, cover, drop=drop) if test is None else folded(cover, test, drop)
+    def decorator(test=None, *, drop=False, full=None):
+        fold = partial(folded, cover, drop=drop, full=covering(full))
+        return fold if test is None else fold(test)
 
     return decorator
 
@@ -128,17 +141,9 @@ def product(cover):
 pairwise, every_value = product(all_pairs), product(all_values)
 
 
-def some(number, sizes):
-    """Return as many rows, far from one another."""
-    rows = list(itertools.product(*map(range, sizes)))
-    number = min(number, len(rows))
-    return [rows[i * len(rows) // number] for i in range(number)]
-
-
 def quick_rows(number, full=None):
     """Keep quick as many rows of one parametrisation or of several, and mark as many `full`."""
-    pairs = all_pairs if full is None else partial(some, full)
-    return lambda test: folded(partial(some, number), test, least=1, full=pairs)
+    return partial(folded, partial(some, number), least=1, full=covering(full))
 
 
 def full_rows(number):

@@ -110,7 +110,7 @@ def test_an_error_of_a_task_tells_no_row():
 @pytest.fixture
 def cluster():
     dist = pytest.importorskip("distributed")
-    workers = dist.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    workers = dist.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
     with workers as cluster, dist.Client(cluster) as client:
         yield client
 

@@ -192,7 +192,7 @@ def run(expression):
     return rows.aggregate(n=rows.x.count(), most=rows.x.cast("string").max()).to_pyarrow()
 
 
-@quick_rows(40)
+@quick_rows(40, full=160)
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_what_is_allowed_fails_on_no_value(name, there):
     make, engines = EXPRESSIONS[name]
