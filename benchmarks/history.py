@@ -114,7 +114,7 @@ def draw(kept: list[dict[str, Any]], path: Path = FIGURE) -> None:
         axis.plot(at, np.array(line)[at], "o-", c="C0", ms=3.5, lw=1, alpha=0.5)
     ticks = [f"{run['date']}\n{run['commit']}" for run in kept]
     axis.set_xticks(range(len(kept)), ticks, fontsize=8)
-    axis.set(yscale="log", ylabel="time of dpfast / time of what is beside it")
+    axis.set(yscale="log", ylabel="time of dpfast / time of the compared library")
     axis.grid(alpha=0.3)
     figure.savefig(path, dpi=80)
     plt.close(figure)

@@ -244,3 +244,10 @@ def test_a_name_is_found_with_its_tests_and_twins(capsys):
     assert "no module" in shown.err and "dpfast/statistics/histogram.py" in shown.out
     for folder in ("tests/statistics/test_", "tests/reference/statistics/"):
         assert f"{folder}histogram.py" in shown.out
+    assert "statistics.tally" in shown.out
+
+
+def test_a_public_name_with_a_dot_is_one_definition(capsys):
+    assert rooms.show("learn.KMeans") and rooms.show("dp.stat.quantiles")
+    first, second = re.findall(r"^\S+: (\S+):", capsys.readouterr().out, re.M)
+    assert first == "dpfast/learn/kmeans.py" and "statistics/quantiles" in second

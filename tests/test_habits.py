@@ -105,6 +105,8 @@ def test_a_good_message_of_a_commit_has_no_fault():
     ("The ledger refuses a file\n\nWhy.", "imperative"),
     ("Refuse a file\n# a comment of Git\n", "no body"),
     ("Refuse a file\nWhy.", "no blank line"),
+    ("Refuse a file, and keep a folder\n\nWhy.", "two acts"),
+    ("Look for faults of crowds\n\nWhy.", "'crowds' says nothing"),
 ])  # fmt: skip
 def test_a_fault_of_a_message_is_found(message, said):
     (fault,) = subjects["faults"](message)

@@ -27,7 +27,7 @@ HALVES = np.arange(2.0 * N).reshape(N, 2) % 2
 SIDES = np.arange(N) % 2
 LOSS, PURE = {"epsilon": 2.0}, dp.privacy.Pure(2)
 HUNDRED = {"bounds": (0, 100), **LOSS}
-SAID = "pandas objects must have equal indexes, but these differ: sort them alike, or pass"
+SAID = "pandas objects must have equal indexes, but these differ: sort them in the same way, or pass"
 
 
 def on(index, order=slice(None)):
@@ -197,7 +197,7 @@ ROUTES = {
         for kind in (dp.learn.StandardScaler, dp.learn.PCA, dp.learn.TruncatedSVD)
         for name in ("fit", "fit_transform")},
     "rows": of_sums(lambda sums, second: sums.sum("count", rows=second(WHERE))),
-    "rows of several": of_sums(lambda sums, second: sums.batch(["count"], rows=second(WHERE))),
+    "for several columns": of_sums(lambda sums, second: sums.batch(["count"], rows=second(WHERE))),
     "values": of_sums(lambda sums, second: sums.sum(second(np.ones(N)), bounds=(0, 1))),
     "contrasts": of_sums(lambda sums,
         second: sums.contrasts(second(np.ones(N)), np.ones((1, N), bool))),

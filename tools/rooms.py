@@ -1,7 +1,7 @@
 """Show the rooms of dpfast, floor by floor, and the imports between them.
 
     python tools/rooms.py
-    python tools/rooms.py covariance Std   # where these names are defined, and what tests them
+    python tools/rooms.py covariance learn.KMeans   # where names are defined, and what tests them
 
 A room is a folder or a module at the top level of `dpfast/`. It imports from rooms on lower floors
 only, and inside a room no files import one another in a circle. What is imported for type checkers
@@ -15,6 +15,8 @@ import ast
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -173,18 +175,53 @@ def mentions(words: set[str], files: Iterable[Path]) -> list[Path]:
     return sorted(found, key=lambda path: (*(-x for x in ranks[path]), path))[:3]
 
 
+def kernels(path: Path) -> list[str]:
+    """The compiled functions that a file calls; if none, those of the files that it imports."""
+
+    def calls(path: Path) -> Iterator[str]:
+        text = path.read_text(encoding="utf-8")
+        for written, names in _statements(path):
+            _, _, kernel = written.partition("_kernels")
+            for name in names if "_kernels" in written else ():
+                pattern = rf"\b{name}\(" if kernel else rf"\b(?:_native|{name})\.([a-z]\w*)\("
+                for call in re.findall(pattern, text):
+                    yield f"{kernel[1:] or name}.{call if not kernel else name}"
+
+    if not (found := set(calls(path))):
+        modules = files()
+        found = {call for name in imports(path, modules) for call in calls(modules[name])}
+    return sorted(call for call in found if not call.startswith(("rng.", "tables.Key")))
+
+
+def places_of(name: str) -> list[tuple[Path, int]]:
+    """Files and lines that define a name; of a public name with a dot, the one that is meant."""
+    places = list(definitions(name.rpartition(".")[2]))
+    if "." in name:
+        import dpfast
+
+        with suppress(AttributeError):
+            public = attrgetter(name.removeprefix("dp."))(dpfast)
+            path = files()[public.__module__.removeprefix("dpfast.")]
+            return [place for place in places if place[0] == path] or [(path, 1)]
+    return places
+
+
 def show(name: str) -> bool:
-    """Print where a name is defined, and its tests and slow twins; return False if nowhere."""
-    tests, places = ROOT / "tests", list(definitions(name))
+    """Print where a name is defined, its kernels, tests and slow twins; return False if nowhere."""
+    tests, places, last = ROOT / "tests", places_of(name), name.rpartition(".")[2]
     for path, line in places:
-        own_room = path.relative_to(PACKAGE).parts[0]
-        names = {name, name.lower()}
+        own_room, names = path.relative_to(PACKAGE).parts[0], {last, last.lower()}
+        called = kernels(path)
+        words = names | {path.stem, *(call.partition(".")[2] for call in called)}
+        twins = tests / "reference"
         found = {
             "tests": mentions(names, (tests / own_room).rglob("test_*.py"))
-            or mentions(names, tests.rglob("test_*.py")),
-            "twins": mentions(names | {path.stem}, (tests / "reference" / own_room).rglob("*.py")),
+            or mentions(names, tests.rglob("*.py")),
+            "twins": mentions(words, (twins / own_room).rglob("*.py"))
+            or mentions(words, twins.rglob("*.py")),
         }
         print(f"{name}: {path.relative_to(ROOT)}:{line}")
+        print(f"    kernels: {', '.join(called) or 'none'}")
         for title, files in found.items():
             print(f"    {title}: {', '.join(str(p.relative_to(ROOT)) for p in files) or 'none'}")
     if not places:

@@ -5,7 +5,8 @@
     python tools/subjects.py --file MESSAGE       # one message, as a hook of Git has it
 
 A subject may begin with a room ("Ledger: refuse ..."). Whether its verb is in the imperative is
-told by its end, "-ed", "-ing" or "-s", and by the article of what has no verb. Merges are left out.
+judged by its end, "-ed", "-ing" or "-s", and by an article in its place. It names one act, without
+", and". Merges are left out.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ IMPERATIVES = {
     *("address", "assess", "bring", "compress", "cross", "discuss", "embed", "express", "feed"),
     *("focus", "guess", "need", "pass", "press", "process", "seed", "speed", "suppress", "string"),
 }
+#: What only a reader of the commits before understands, and words of a dialect.
+VAGUE = re.compile(r"\b(any more|crowds?|in fewer lines|laws?|of today|said|told|whose)\b")
 
 
 def faults(message: str) -> Iterator[str]:
@@ -37,6 +40,10 @@ def faults(message: str) -> Iterator[str]:
         yield "the subject begins with no capital letter"
     if subject.endswith("."):
         yield "the subject ends with a full stop"
+    if joined := re.search(r", and\b|;", subject):
+        yield f"the subject has two acts ({joined[0].strip()!r}); make two commits, or name one"
+    if vague := VAGUE.search(subject):
+        yield f"{vague[0]!r} says nothing to a reader of this subject alone; name the thing"
     words = re.sub(r"^[\w.`/-]+: ", "", subject).split()
     verb = words[0].lower().rstrip(",:;") if words else ""
     if verb not in IMPERATIVES and re.search(r"(ed|ing|[^s]s)$|^(a|an|the|some)$", verb):

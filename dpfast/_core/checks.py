@@ -345,7 +345,7 @@ def shape(name: str, value: Any, rule: str, common: tuple[int, ...] = ()) -> tup
     except (ValueError, MemoryError):
         fits = False
     if not fits:
-        fail(name, "a shape for which there is memory", value)
+        fail(name, "a shape that fits in memory", value)
     return wanted
 
 
@@ -563,7 +563,7 @@ def text(name: str, value: Any) -> str:
     try:
         str.encode(value)
     except UnicodeEncodeError:
-        fail(name, "text that UTF-8 can write", value)
+        fail(name, "text that UTF-8 can encode", value)
     return str.__str__(value)
 
 
@@ -576,7 +576,7 @@ def keeps_end(name: str, value: Any) -> None:
 def columns(name: str, count: int, width: int) -> None:
     """Check that an argument has one value for each column of the data."""
     if count != width:
-        fail(name, f"for as many columns as the data have, {width}", f"{count} of them")
+        fail(name, f"one for each of the {width} columns of the data", f"{count} values")
 
 
 def neighbors(value: Any) -> Neighbors:

@@ -80,7 +80,7 @@ def _opened(path: str, level: str) -> logging.Logger:
     try:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     except (OSError, ValueError):
-        checks.fail(FILE, "a file that can be written to", path)
+        checks.fail(FILE, "a writable file", path)
     mode = os.fstat(file).st_mode
     if not stat.S_ISREG(mode) or (os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO)):
         os.close(file)

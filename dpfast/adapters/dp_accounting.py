@@ -146,7 +146,7 @@ def from_dp_event(event: Any, *, neighbors: Neighbors = "add-remove") -> Loss:
     relation = checks.neighbors(neighbors)
     losses = [_times(_loss(leaf, relation), n) for leaf, n in _leaves(_checked(event), 1)]
     if not losses:
-        checks.fail("event", "one that loses something", _name(event))
+        checks.fail("event", "an event with a privacy loss", _name(event))
     return losses[0] if len(losses) == 1 else compose(*losses)
 
 
@@ -195,7 +195,7 @@ def total(
     step = checks.positive("interval", interval)
     bounds = [bound for bound in _bounds(what, delta, neighbors, step) if bound is not None]
     if not bounds:
-        checks.fail("what", "an event that an accountant of dp-accounting takes", _named(what))
+        checks.fail("what", "an event that an accountant of dp-accounting accepts", _named(what))
     return min(bounds, key=lambda bound: bound.epsilon)
 
 
@@ -218,7 +218,7 @@ def _event(loss: Loss, distribution: str = "") -> Any:
         return _theirs.ZCDpEvent(float(loss))
     if isinstance(loss, Approx):
         if distribution != "rounded-gaussian":
-            checks.fail("what", "a loss that an event of dp-accounting stands for", loss)
+            checks.fail("what", "a loss that an event of dp-accounting can represent", loss)
         amounts = float_down(loss.epsilon), float_down(loss.delta)
         return _theirs.GaussianDpEvent(dp.noise.gaussian_scale(*amounts))
     draws, cells = (loss.draws, loss.cells) if isinstance(loss, Draws) else (1, None)
@@ -293,7 +293,7 @@ def _loss(event: Any, neighbors: Neighbors) -> Loss:
         cells = checks.whole("sensitivity", event.sensitivity, 1)
         loss = Draws(cells * _exact("noise_parameter", event.noise_parameter), cells=cells)
     else:
-        checks.fail("event", "one that has a loss of dpfast", kind)
+        checks.fail("event", "an event that a loss of dpfast can represent", kind)
     converted = convert(loss, "add-remove", neighbors)
     assert converted is not None
     return converted
@@ -333,7 +333,7 @@ def _bounds(event: Any, delta: Any, neighbors: Neighbors, step: float) -> Iterat
     """Yield the epsilon at `delta` by each accountant that takes an event, and by its loss."""
     names = _named(event)
     if "NonPrivateDpEvent" in names:
-        checks.fail("what", "an event that is private", names)
+        checks.fail("what", "an event with a finite loss", names)
     for make in _ACCOUNTANTS:
         more = {"value_discretization_interval": step} if make is _ACCOUNTANTS[0] else {}
         accountant = make(neighboring_relation=RELATIONS[neighbors], **more)

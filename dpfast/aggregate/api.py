@@ -375,7 +375,7 @@ def _refuse_for_engine(kind: str, executor: Any, time_limit: Any, spill: Any) ->
         checks.fail("partition", "'random' or 'key' for data of an engine", kind)
     for name, value in (("time_limit", time_limit), ("spill", spill)):
         if value is not None:
-            checks.fail(name, "left out for data of an engine, which has workers of its own", value)
+            checks.fail(name, "left out for data of an engine, which has its own workers", value)
     if executor == "processes":
         checks.fail("executor", "'auto' or 'threads' for data of an engine", executor)
 

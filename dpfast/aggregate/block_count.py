@@ -228,7 +228,7 @@ def _checked(name: str, value: Any, d: int, check: Callable[[str, Any], float]) 
         return [check(name, value)] * d
     values = checks.items(value)
     if len(values) != d:
-        checks.fail(name, f"one number, or {d} of them", value)
+        checks.fail(name, f"one number, or {d} numbers", value)
     return [check(f"{name}[{i}]", number) for i, number in enumerate(values)]
 
 

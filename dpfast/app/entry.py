@@ -132,7 +132,7 @@ def entry_of(
     table = with_ends(prefix, {**table, "statistic": statistic}, defaults)
     statistic = table["statistic"]
     if statistic not in functions and statistic in BY_GROUP:
-        checks.fail(f"{prefix}by", f"given, for {statistic} is of groups", None)
+        checks.fail(f"{prefix}by", f"given, because {statistic} is a statistic of groups", None)
     if statistic not in functions:
         rule = f"one of {', '.join(sorted(functions))}{hint(statistic, functions)}"
         checks.fail(f"{prefix}statistic", rule, statistic)
@@ -207,7 +207,7 @@ def as_called(prefix: str, table: Mapping[str, Any], defaults: Mapping[str, Any]
         return words
     keys = _by(prefix, words)
     if len(keys) > 1:
-        checks.fail(f"{prefix}by", "one column, of which two keys are compared", words["by"])
+        checks.fail(f"{prefix}by", "one column, with the two keys to compare", words["by"])
     del words["by"]
     if "columns" not in words:
         words["columns"] = [words.pop("column", defaults.get("column"))]
@@ -230,7 +230,9 @@ def with_ends(prefix: str, table: Mapping[str, Any], defaults: Mapping[str, Any]
     if not checks.flag(f"{prefix}interval", words.pop("interval", usual)):
         return words
     if statistic not in WITH_ENDS or None not in (words.get("q"), WITH_ENDS[statistic]):
-        checks.fail(f"{prefix}interval", f"left out, or of one of {', '.join(WITH_ENDS)}", True)
+        checks.fail(
+            f"{prefix}interval", f"left out for statistics other than {', '.join(WITH_ENDS)}", True
+        )
     q = words.pop("qs", defaults.get("qs")) if statistic == "quantiles" else WITH_ENDS[statistic]
     if statistic == "percentile":
         of = stat.percentile(q=words.get("q", defaults.get("q")), bounds=(0, 1))
@@ -318,7 +320,7 @@ def _by(prefix: str, table: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the columns of group keys; none for a release without groups."""
     if "by" not in table:
         if "agg" in table:
-            checks.fail(f"{prefix}by", "given, for agg is of groups", None)
+            checks.fail(f"{prefix}by", "given, because agg has statistics of groups", None)
         return ()
     by = [table["by"]] if isinstance(table["by"], str) else table["by"]
     if not isinstance(by, list) or not by:
@@ -373,7 +375,7 @@ def _check_arguments(
             checks.fail(f"{prefix}{key}", rule, value)
     for key, parameter in takes.items():
         if parameter.default is inspect.Parameter.empty and key not in arguments:
-            checks.fail(f"{prefix}{key}", f"given: {name} needs it", None)
+            checks.fail(f"{prefix}{key}", f"given, because {name} needs it", None)
 
 
 def _columns(prefix: str, table: Mapping[str, Any]) -> tuple[tuple[str | None, ...], bool]:

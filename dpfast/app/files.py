@@ -82,7 +82,7 @@ def read_keys(file: Path, by: Sequence[str]) -> KeyTexts:
         raise SourceError(f"keys {name!r} must be text in UTF-8") from None
     if file.suffix.lower() != ".csv":
         if len(by) > 1:
-            checks.fail("keys", "a .csv file with a header, for several columns", name)
+            checks.fail("keys", "a .csv file with a header if there are several columns", name)
         lines = map(str.strip, text.replace("\r\n", "\n").split("\n"))
         return KeyTexts(tuple((unquoted(line),) for line in lines if line), file)
     try:

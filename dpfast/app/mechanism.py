@@ -120,9 +120,9 @@ class mechanism(Preparing[Any]):
         takes = inspect.signature(function).parameters
         for name, value in arguments.items():
             if name in OF_CALLS:
-                checks.fail(name, "left out: it is given with the data", value)
+                checks.fail(name, "left out, because it is passed with the data", value)
             if name not in takes:
-                checks.fail("arguments", f"those of {names[0]}", name)
+                checks.fail("arguments", f"among those of {names[0]}", name)
         items = tuple((name, _kept(name, value)) for name, value in arguments.items())
         most = Statistic.most_columns
         width = None if columns is None else checks.whole("columns", columns, 1, most)
@@ -192,7 +192,7 @@ class mechanism(Preparing[Any]):
         """
         arguments = self.arguments
         for name in arguments.keys() & rows.keys():
-            checks.fail(name, "left out: the mechanism has it", rows[name])
+            checks.fail(name, "left out, because the mechanism has it", rows[name])
         return prepare(RELEASES[self.name], data, **arguments, **rows)
 
     @property

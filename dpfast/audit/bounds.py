@@ -241,7 +241,7 @@ def _distributions(p: Any, q: Any, least: float = 0.0) -> tuple[Floats, Floats]:
     """Check two distributions, of mass above `least`; drop the answers that neither can have."""
     first, second = _probabilities("p", p, least), _probabilities("q", q, least)
     if first.shape != second.shape:
-        checks.fail("q", f"of the shape of p, {first.shape}", second.shape)
+        checks.fail("q", f"an array of the shape of p, {first.shape}", second.shape)
     seen = (first > 0) | (second > 0)
     return first[seen], second[seen]
 

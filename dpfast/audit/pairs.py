@@ -90,7 +90,7 @@ def neighbors(
         every = [*_of_column(schema, n, relation, missing), _alone(schema, relation)]
         return [Pair(*item) for item in every]
     if not schema:
-        checks.fail("schema", "with at least one column", schema)
+        checks.fail("schema", "a mapping with at least one column", schema)
     columns = {name: list(_of_column(kind, n, relation, missing)) for name, kind in schema.items()}
     made_pairs = []
     for last in (True, False):  # the special row has one index in all columns

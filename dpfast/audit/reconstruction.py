@@ -103,7 +103,7 @@ def _queries(queries: Any, n: int, generator: _rng.Generator | None) -> NDArray[
     matrix = checks.array("queries", queries, rule)
     if matrix.ndim == 0:
         if generator is None:
-            checks.fail("queries", "the matrix of queries, when answers are given", queries)
+            checks.fail("queries", "the matrix of queries if answers are given", queries)
         m = checks.whole("queries", queries, 1)
         if m * n > MOST:
             checks.fail("queries", f"at most 2**32 numbers in all, with {n} columns", queries)

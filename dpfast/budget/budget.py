@@ -418,12 +418,14 @@ class Budget(Payer):
         """Add the entry of a spend and return its number, or refuse the spend."""
         part = self._part
         if keys == []:
-            raise BudgetError("budget refused the spend: a key pays for one spend, and was used")
+            raise BudgetError(
+                "budget refused the spend: a key pays for one spend, and this one was used"
+            )
         if part is None:
             key = keys.pop() if keys else None
             return self._storage.append(lambda state: self._decide(state, spend), key)
         if keys:
-            raise BudgetError("budget refused the spend: a key pays for no part of the rows")
+            raise BudgetError("budget refused the spend: a key cannot pay for a part of the rows")
         named = replace(spend, what=f"{spend.what} where {part.label}".lstrip())
         return part._block.pay(
             part._number,
@@ -913,7 +915,7 @@ class Budget(Payer):
         """
         wanted = checks.flag("parts", parts)
         if "budget" in kwargs:
-            checks.fail("budget", "left out: nothing is spent", kwargs["budget"])
+            checks.fail("budget", "left out, because nothing is spent", kwargs["budget"])
         mechanism = prepare(function, *args, **kwargs, budget=self).mechanism
         if wanted:
             return mechanism.parts

@@ -151,7 +151,7 @@ def group_by(
         most, n_rows = _limit("max_groups", max_groups), _limit("max_rows", max_rows)
         limit = _limit("rows_limit", rows_limit)
         if limit is not None and limit <= (1 if checks.is_auto(n_rows) else n_rows or limit):
-            checks.fail("rows_limit", "more than max_rows, which is given with it", limit)
+            checks.fail("rows_limit", "more than max_rows, which must be given too", limit)
         if not isinstance(ids, str):
             extra_columns[IDS] = column_form(ids, "ids", IDS_RULE)
         person = Persons(ids if isinstance(ids, str) else IDS, most, n_rows, id_name(ids), limit)

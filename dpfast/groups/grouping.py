@@ -98,10 +98,10 @@ class Grouping:
         if persons is not None:
             key_kind(columns.typed(persons.column, "ids", True), "ids", is_id=True)
             if persons.max_groups is None and keys is None:
-                checks.fail("max_groups", "given with ids, where keys are private", None)
+                checks.fail("max_groups", "given with ids if keys are private", None)
             if persons.rows_limit is not None:
                 if keys is None:
-                    checks.fail("rows_limit", "left out where keys are private", persons.rows_limit)
+                    checks.fail("rows_limit", "left out if keys are private", persons.rows_limit)
                 if checks.is_auto(persons.max_groups):
                     rule = "left out with max_groups='auto', for what that cuts is in no bar"
                     checks.fail("rows_limit", rule, persons.rows_limit)
@@ -161,9 +161,11 @@ class Grouping:
             if not isinstance(key, str) or not is_by_group(statistic):
                 checks.fail_kind("statistics", RULE, statistic)
             if key == KEYS and isinstance(self.keys, PrivateKeys):
-                checks.fail("statistics", "named otherwise than private keys", key)
+                checks.fail("statistics", "named differently from private keys", key)
             if key == LOST and self.persons is not None and self.persons.rows_limit is not None:
-                checks.fail("statistics", "named otherwise than what rows_limit adds", key)
+                checks.fail(
+                    "statistics", "named differently from the columns that rows_limit adds", key
+                )
         relation = offered.unit.neighbors
         shares = self._shares([key for key, _ in statistics], weights)
         rule = self._rule(offered.loss, shares.pop(KEYS), relation) if KEYS in shares else None
@@ -249,7 +251,7 @@ class Grouping:
             mechanism: ByGroup = replace(statistic, step=step, loss=offered.loss).calibrated()
         elif statistic.column is None:
             if statistic.needs_column:
-                checks.fail("column", "given, for a statistic by group", None)
+                checks.fail("column", "given for a statistic by group", None)
             mechanism = mechanism_of(statistic, step, offered)
         else:
             typed = self.columns.typed(statistic.column, "column", _reads_words(statistic))
@@ -349,7 +351,7 @@ class Grouping:
             if isinstance(mechanism, WithBounds) and mechanism.has_bins:
                 others = taken.difference(mechanism.names(name))
                 if any(other.startswith(f"{name} ") for other in others):
-                    checks.fail("statistics", "named so that no bins can have their names", name)
+                    checks.fail("statistics", "named differently from the bins", name)
 
     def _shares(self, names: list[str], weights: Any) -> dict[str, Fraction]:
         """Return the share of the loss for each statistic, for private keys and for rows lost."""
@@ -394,7 +396,7 @@ class Grouping:
         limits = statistic.unit_limits if isinstance(statistic, Statistic) else None
         if persons is None:
             if per_person:
-                checks.fail("ids", "given, for people are counted by them", None)
+                checks.fail("ids", "given, because people are counted by their ids", None)
             if limits is not None:
                 checks.fail(
                     "per_unit", "left out without ids: it limits the total of one id", limits
@@ -402,7 +404,7 @@ class Grouping:
             return Step(relation, every=every)
         rows = persons.max_rows if _counts_rows(statistic) else 1
         if rows is None:
-            checks.fail("max_rows", "given, since rows are counted and not people alone", None)
+            checks.fail("max_rows", "given, because rows are counted and not only people", None)
         groups = min(persons.max_groups or MOST, every or MOST)
         return Step(relation, groups, rows, every, of_units=True)
 

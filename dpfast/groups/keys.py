@@ -139,7 +139,9 @@ class PublicKeys:
         if len(set(self.lengths)) > 1 and not self.is_product:
             checks.fail("keys", "columns of equal length", self.lengths)
         if not 0 < self.combined < MOST:
-            checks.fail("keys", f"at least one and fewer than {MOST}", f"{self.combined} of them")
+            checks.fail(
+                "keys", f"at least one key and fewer than {MOST} keys", f"{self.combined} keys"
+            )
         #: The keys of each column.
         self.listed = Listed(self._arrays)
         self.listed.is_product = self.is_product
@@ -229,7 +231,7 @@ class PublicKeys:
             _, first = chain.add(some)
             if len(first) < len(some[0].low):
                 checks.fail(
-                    "keys", "different from one another, and no column of the data", "some twice"
+                    "keys", "different from one another, and not a column of the data", "some twice"
                 )
             chains.append(chain)
         return chains
@@ -533,10 +535,10 @@ def _listed(by: tuple[str, ...], keys: Any) -> tuple[dict[str, Any], bool]:
         checks.fail_kind("keys", RULE, keys)
     if all(isinstance(row, tuple) for row in keys) and isinstance(keys, list):
         if any(len(row) != len(by) for row in keys):
-            checks.fail("keys", f"tuples of {len(by)} keys each, as there are columns", keys)
+            checks.fail("keys", f"tuples of {len(by)} keys each, one for each column", keys)
         return dict(zip(by, map(list, zip(*keys, strict=True)), strict=True)), False
     if len(keys) != len(by):
-        checks.fail("keys", f"a list for each of {len(by)} columns", f"{len(keys)} of them")
+        checks.fail("keys", f"a list for each of {len(by)} columns", f"{len(keys)} lists")
     return dict(zip(by, keys, strict=True)), True
 
 

@@ -422,7 +422,7 @@ class Marginals(Statistic[MarginalTables]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.column is not None:
-            checks.fail("column", "left out, for marginals are of several columns", self.column)
+            checks.fail("column", "left out, because marginals are of several columns", self.column)
         names = "categories", "bins", "bounds"
         checks.assign(self, **{name: listed(name, getattr(self, name)) for name in names})
         axes = attributes_of(self.categories, self.bins, self.bounds)
@@ -576,7 +576,7 @@ def attributes_of(categories: Any, bins: Any, bounds: Any) -> dict[str, Bins]:
     axes = {}
     for name in dict.fromkeys([*listed, *edges, *limits]):
         if checks.text("categories", name) in (COUNT, ERROR):
-            checks.fail("categories", f"of attributes with names other than {name!r}", name)
+            checks.fail("categories", f"given for attributes with names other than {name!r}", name)
         axis = edges.get(name), limits.get(name), listed.get(name)
         axes[name] = axis_of(*axis, f"[{name!r}]")
     if not axes:
@@ -604,7 +604,7 @@ def marginals_of(ways: Any, sizes: Mapping[str, int]) -> tuple[Names, ...]:
             checks.fail("ways", "a list of different marginals", ways)
         cells = sum(math.prod(map(sizes.__getitem__, marginal)) for marginal in requested)
     if cells > MOST_CELLS:
-        checks.fail("ways", f"of at most {MOST_CELLS} cells in all", f"{cells} cells")
+        checks.fail("ways", f"marginals of at most {MOST_CELLS} cells in total", f"{cells} cells")
     return tuple(requested)
 
 
@@ -615,7 +615,7 @@ def weights_of(importance: Any, requested: Iterable[Names]) -> tuple[tuple[Names
     for names, weight in checks.mapping("importance", importance).items():
         marginal = requested_names.get(frozenset(_names("importance", names, names_of_all)))
         if marginal is None:
-            checks.fail("importance", "of marginals that are asked for", names)
+            checks.fail("importance", "given for requested marginals", names)
         weights[marginal] = checks.number("importance", weight)
         if not 1e-6 <= weights[marginal] <= 1e6:
             checks.fail("importance", "from 1e-6 to 1e6", weight)
@@ -627,9 +627,9 @@ def _names(argument: str, value: Any, declared: Sequence[str]) -> Names:
     listed = (value,) if isinstance(value, str) else value
     is_listed = isinstance(listed, (tuple, list))
     if not is_listed or not all(isinstance(name, str) and name in declared for name in listed):
-        checks.fail(argument, "of the names of attributes that are declared", value)
+        checks.fail(argument, "names of declared attributes", value)
     if len({*listed}) < len(listed):
-        checks.fail(argument, "of different attributes", value)
+        checks.fail(argument, "names of different attributes", value)
     return tuple(listed)
 
 

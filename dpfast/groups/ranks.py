@@ -144,7 +144,7 @@ class Quantiles(OfColumn):
             if self.step.rows > 1:
                 rounded_rate = math.nextafter(rounded_rate / self.step.rows, 0.0)
             if rounded_rate < LEAST_RATE:
-                checks.fail("max_rows", "smaller for such a loss", self.step.rows)
+                checks.fail("max_rows", "smaller for this loss", self.step.rows)
             return rounded_rate
 
         return rate

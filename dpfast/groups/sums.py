@@ -371,7 +371,7 @@ class OfCount(Counted):
 
     def __post_init__(self) -> None:
         if self.statistic.looks and self.column is None:
-            checks.fail("column", "given, for a statistic by group", None)
+            checks.fail("column", "given for a statistic by group", None)
 
     @property
     def column(self) -> str | None:

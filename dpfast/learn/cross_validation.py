@@ -174,7 +174,9 @@ def cross_validate(
     whole = loss_of(epsilon, delta, rho)
     rows, unit = estimator._taken(X, y, None, ids, max_rows, budget)
     if of_engine(rows.source):
-        checks.fail_kind("X", "no data of an engine, whose rows have no order", X)
+        checks.fail_kind(
+            "X", "data in memory or in files, because rows of an engine have no order", X
+        )
     part = _part(whole, unit.neighbors, folds)
     of_parts = changed(unit, neighbors="add-remove")
     # What cannot be had is refused.

@@ -287,7 +287,7 @@ class Estimator(ABC):
         """Check the data arguments by type; return the rows and their privacy unit."""
         id_column, name = (None, None) if ids is None else (checked(ids), id_name(ids))
         if ids is not None and max_rows is None:
-            checks.fail("max_rows", "given with ids: how many rows of a person count at most", None)
+            checks.fail("max_rows", "given with ids, to limit the rows of a person", None)
         most = None if max_rows is None else checks.rows_each(max_rows)  # which is not "auto"
         unit = Unit(relation_of(self.neighbors, budget), name, most)
         relation = unit.of_rows

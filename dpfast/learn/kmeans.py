@@ -458,7 +458,9 @@ class KMeans(Transformer, Scored):
         labels = self._grid(self.n_features_in_).labels(self._rows(X), self.cluster_centers_)
         missing = labels == len(self.cluster_centers_)
         if self.nan == "raise" and missing.any():
-            raise DataError("X holds NaN, which nan='raise' does not allow")
+            raise DataError(
+                "X holds NaN, which nan='raise' does not allow: fit with nan='drop' or a number"
+            )
         labels[missing] = -1
         return labels
 

@@ -207,7 +207,9 @@ class LinearRegression(Weighted, Regressor):
         share = checks.share("confidence", confidence)
         self._check_fitted()
         if self.coef_standard_error_ is None:
-            raise DataError("coefficients have no standard errors: see coef_standard_error_")
+            raise DataError(
+                "standard errors are unknown here: see coef_standard_error_ for the reasons"
+            )
         width = normal(1 - share) * self.coef_standard_error_
         return np.stack([self.coef_ - width, self.coef_ + width], axis=1)
 

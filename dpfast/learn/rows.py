@@ -261,7 +261,9 @@ def _plain(rows: NDArray[Any]) -> NDArray[Any]:
 def answers(numbers: Floats) -> Floats:
     """Return numbers computed from rows, or raise an error if one is NaN."""
     if np.isnan(numbers).any():
-        raise DataError("X holds NaN or infinite numbers, for which there is no answer")
+        raise DataError(
+            "X holds NaN or infinite numbers, which have no prediction: drop or replace these rows"
+        )
     return numbers
 
 
@@ -412,4 +414,4 @@ def expect_same(
         raise ArgumentError(f"{words} ({argument} has {hint}{row})")
     if names is not None and names_learned is not None and list(names) != list(names_learned):
         order = ", ".join(names_learned)
-        checks.fail(argument, f"of the columns {order} in this order, as in fit", names)
+        checks.fail(argument, f"a table with the columns {order} in this order, as in fit", names)

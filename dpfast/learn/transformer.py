@@ -271,5 +271,5 @@ class Invertible(Transformer):
         width, (size, function) = self._transformed()[0], self._inverted()
         rows = unlabeled_rows(X, width=width)
         if rows.width != width:
-            checks.fail("X", f"rows of {width} columns, as those of transform", rows.width)
+            checks.fail("X", f"rows of {width} columns, like the output of transform", rows.width)
         return rows.computed(size, function)

@@ -193,7 +193,7 @@ class Answer(dict[str, Any], Noted):
         numbers = tuple(name for name in self if name not in (*keys, *bars.values()))
         names = [checks.choice("statistics", name, numbers) for name in statistics or numbers]
         if not names or (ax is not None and len(names) > 1):
-            checks.fail("statistics", "at least one, and one with an ax", names)
+            checks.fail("statistics", "one statistic if ax is given, and at least one", names)
         keys_of_groups = zip(*(self[name] for name in keys), strict=True)
         labels = [fill(", ".join(map(_shown, key)), LONGEST) for key in keys_of_groups]
         lines, axes = sum(label.count("\n") + 1 for label in labels), [ax]

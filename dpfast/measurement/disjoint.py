@@ -121,7 +121,7 @@ def of_groups(groups: Groups, terms: Terms, title: str) -> Disjoint:
     """Return the mechanism of the difference between two groups."""
     columns = terms.layout.columns
     if columns is not None:
-        checks.fail("columns", "left out, for there is one difference", columns)
+        checks.fail("columns", "left out, because there is one difference", columns)
     terms_of_group = replace(terms, neighbors="add-remove", layout=Layout(masked=True))
 
     def make(loss: Any) -> Mechanism[Any]:

@@ -343,7 +343,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
             return limits
         size = limits * (max(-lo, hi) / PARTS)
         if not math.isfinite(size):
-            checks.fail("bounds", "such that totals of rows do not overflow", (lo, hi))
+            checks.fail("bounds", "small enough that totals of rows do not overflow", (lo, hi))
         return -size if lo < 0 else 0.0, size if hi > 0 else 0.0
 
     def unit_ends(self, column: Column) -> tuple[int, int] | None:
@@ -362,7 +362,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
             return None
         lo, hi = (Fraction(limit) / column.unit for limit in limits)
         if math.ceil(lo) > math.floor(hi):
-            checks.fail("per_unit", "farther apart, by the cells of these bounds", limits)
+            checks.fail("per_unit", "farther apart, given the cells of these bounds", limits)
         return math.ceil(lo), math.floor(hi)
 
     def added(

@@ -305,5 +305,7 @@ def drawn_bounds(
     bounds = DrawnBounds(share, neighbors, nan, of_column, columns, prior)
     if bounds.rate < RATES[0]:
         name = "rho" if isinstance(loss, ZCDP) else "epsilon"
-        checks.fail(name, "larger: at a column's part of it float64 cannot resolve ranks", loss)
+        checks.fail(
+            name, "larger, because float64 cannot resolve ranks at a column's part of it", loss
+        )
     return bounds

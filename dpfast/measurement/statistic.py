@@ -485,7 +485,9 @@ class Statistic(ABC, Generic[Value]):
         """
         id_column, name = (None, None) if ids is None else (checked(ids), id_name(ids))
         if axis is not None and "axis" in self.leaves_out:
-            checks.fail("axis", f"left out, for {self.name} has one answer about all columns", axis)
+            checks.fail(
+                "axis", f"left out, because {self.name} has one answer about all columns", axis
+            )
         amounts, relation = (epsilon, delta, rho), relation_of(neighbors, budget)
         offered = offer(*amounts, relation, name, max_rows)
         rows = {"where": where, "ids": id_column, "weights": weights}
@@ -559,7 +561,7 @@ class Statistic(ABC, Generic[Value]):
             length = view.length
         columns = None if measured is None else measured.layout.columns
         if view.by_column and columns not in (None, view.width):  # bounds may say how many, too
-            checks.fail("data", f"of {columns} columns, as measure() was told", view.width)
+            checks.fail("data", f"a table of {columns} columns, as given to measure()", view.width)
         layout, is_whole = ONE_ANSWER, self.chooses_by_type and view.is_whole
         if view.by_column or where is not None or length is not None or is_whole:
             columns = view.width if view.by_column else None
@@ -912,7 +914,7 @@ def of_unit(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -
         whole = Terms(loss, unit.neighbors, replace(layout, masked=True), 1, unit.ids)
         return OfUnits(_of_columns(statistic, whole), unit, 0)
     if unit.max_rows is None:
-        checks.fail("max_rows", "given with ids: how many rows of a person count at most", None)
+        checks.fail("max_rows", "given with ids, to limit the rows of a person", None)
     if isinstance(unit.max_rows, str):
         if not statistic.draws_max_rows:
             rule = "a whole number: people with at most so many rows are what is counted"
@@ -1116,7 +1118,7 @@ class Measurement(Around[Value], Preparing[Value]):
         """
         unit = self.unit
         if unit.ids is None or self.statistic.unit_limits is not None:
-            checks.fail_kind("unit", "one of ids, whose rows are bounded by max_rows", unit)
+            checks.fail_kind("unit", "a unit with ids and max_rows", unit)
 
         def bar(bound: int, kept: int) -> ErrorBar:
             bounded = Offer(self.offered.loss, replace(unit, max_rows=bound))
@@ -1167,7 +1169,7 @@ class Measurement(Around[Value], Preparing[Value]):
             rule = "left out: measure(unit=Unit(ids=...)) makes a measurement of people"
             checks.fail_kind("ids", rule, ids)
         elif (name := id_name(ids)) and name != unit.ids:
-            checks.fail("ids", f"those of the unit, {unit.ids!r}, or without a name", name)
+            checks.fail("ids", f"the ids of the unit, {unit.ids!r}, or ids without a name", name)
         if where is not None and unit.of_rows == "replace" and not layout.masked:
             rule = "left out: measure(where=True) makes a measurement with a mask"
             checks.fail_kind("where", rule, where)

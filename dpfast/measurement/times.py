@@ -127,8 +127,8 @@ def in_bins(times: Times, bins: Any, bounds: Any) -> Units:
 def refuse_dates(column: str | None, data: Any) -> NoReturn:
     """Refuse to add up dates."""
     if column is not None:
-        checks.fail("column", "one of numbers or durations, for dates have no sum", column)
-    checks.fail_kind("data", "numbers or durations", data, " of dates, whose sum is none")
+        checks.fail("column", "a column of numbers or durations, because dates have no sum", column)
+    checks.fail_kind("data", "numbers or durations", data, " of dates, which have no sum")
 
 
 def edges_of(times: Times, bins: Any, bounds: Any) -> tuple[list[int], dt.tzinfo | None]:

@@ -64,7 +64,9 @@ def _grid(granularity: Numbers | None, scale: NDArray[np.float64]) -> NDArray[np
     try:
         np.broadcast_shapes(scale.shape, grid.shape)
     except ValueError:
-        checks.fail("granularity", f"of a shape that broadcasts with {scale.shape}", grid.shape)
+        checks.fail(
+            "granularity", f"an array whose shape broadcasts with {scale.shape}", grid.shape
+        )
     if np.any(scale / grid > 2.0**52):
         checks.fail("granularity", "at least scale * 2**-52", granularity)
     return grid

@@ -220,7 +220,7 @@ class BoxNoise:
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
         """Return the integers `values` with noise added."""
         if len(values) != len(self.sensitivities):
-            raise ValueError("there must be as many values as sensitivities")
+            raise ValueError("there must be one value for each sensitivity")
         released = list(values)
         for i, noise in enumerate(self.independent):
             if noise is not None:

@@ -353,7 +353,7 @@ def integer_noise(
         unit = 1 << shift
         if unit > _MOST_SCALE * sensitivity.l1:  # no unit leaves less than l0 to cover
             name = "rho" if isinstance(loss, ZCDP) else "epsilon"
-            checks.fail(name, "larger for so many numbers, rounds or shares", float(size))
+            checks.fail(name, "larger for this many numbers, rounds or shares", float(size))
         noise = _unshifted(loss, size, sensitivity.coarsened(unit), distribution)
     return replace(noise, shift=shift)
 

@@ -74,7 +74,7 @@ class Sampler:
 
     def __getattr__(self, name: str) -> Any:
         has = ", ".join(method for method in dir(type(self)) if method[0] != "_")
-        raise AttributeError(f"there is no exact {name!r}: a generator of dpfast has {has}")
+        raise AttributeError(f"a generator of dpfast has no exact {name!r}: it has {has}")
 
     # ---- Laws of real numbers. ----
 
@@ -389,9 +389,9 @@ class Sampler:
         rule = "a number above 0, or a list that is not empty"
         n = checks.whole("a", a, 1) if items is None else items.shape[along]
         if not 0 < n < 1 << 63:
-            checks.fail("a", rule, a if items is None else "an empty one")
+            checks.fail("a", rule, a if items is None else "an empty array")
         if not checks.flag("replace", replace) and n > _MANY:
-            checks.fail("a", f"at most {_MANY} where none is drawn twice", a)
+            checks.fail("a", f"at most {_MANY} without replacement", a)
         weights = None if p is None else weights_of(p, n)
         shape = _shape(size)
         k = math.prod(shape)
@@ -700,7 +700,9 @@ def _shape(size: Any, **shapes: tuple[int, ...]) -> tuple[int, ...]:
     try:
         common = np.broadcast_shapes(*shapes.values())
     except ValueError:
-        checks.fail(list(shapes)[-1], f"such that {names} broadcast", list(shapes.values())[-1])
+        checks.fail(
+            list(shapes)[-1], f"an array such that {names} broadcast", list(shapes.values())[-1]
+        )
     rule = "None, or a shape" + (f" that {names} broadcast to" if shapes else "")
     return checks.shape("size", size, rule, common)
 
@@ -723,7 +725,7 @@ def _fits(out: Any, shape: tuple[int, ...] | None, dtype: np.dtype[Any]) -> NDAr
     if type(out) is not np.ndarray or out.dtype != dtype or not out.flags.writeable:
         checks.fail_kind("out", rule, out)
     if shape is not None and out.shape != shape:
-        checks.fail("out", f"of the shape {shape}", out.shape)
+        checks.fail("out", f"an array of shape {shape}", out.shape)
     return out
 
 

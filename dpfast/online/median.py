@@ -277,5 +277,5 @@ def _sizes(universe: int, size: int | None, candidates: int | None) -> tuple[int
         rule = "such that there are at most 2**26 candidates and 2**32 bytes of them"
         checks.fail("size", rule + " (or give candidates, a number of random ones)", rows)
     if count < 2:
-        checks.fail("universe", "of at least two elements", universe)
+        checks.fail("universe", "a list of at least two elements", universe)
     return rows, count

@@ -57,7 +57,7 @@ class _Queries:
             for at in range(0, universe, BLOCK):
                 numbers = row[at : at + BLOCK]
                 if not (numbers.min() >= 0 and numbers.max() <= 1):  # NaN is neither
-                    checks.fail("queries", "numbers from 0 to 1", "others")
+                    checks.fail("queries", "numbers from 0 to 1", "other numbers")
                 numbers = np.multiply(numbers, float(1 << bits), dtype=np.float64)
                 units[at : at + BLOCK] = np.rint(numbers, out=numbers)
 

@@ -144,7 +144,7 @@ class Universe:
             view = read(data, whole_rows, "universe", 1, [self.words], relation="replace")
         source: Source | RowSource = view.kept
         if source.length is None:
-            checks.fail_kind("data", "of a known number of rows", data)
+            checks.fail_kind("data", "data with a known number of rows", data)
         if not source.length:
             checks.fail("data", "at least one row", "none")
         rows = int(source.length)
@@ -189,9 +189,9 @@ def counts_of(histogram: ArrayLike | None) -> tuple[NDArray[np.int64], int]:
         checks.fail_kind("histogram", rule, histogram)
     rows = int(counts.sum(dtype=np.float64))  # exact below 2**53, and no integer overflow
     if not rows:
-        checks.fail("histogram", "that of at least one row", rows)
+        checks.fail("histogram", "the histogram of at least one row", rows)
     if rows >= MOST_ROWS:
-        checks.fail("histogram", "that of fewer than 2**36 rows", rows)
+        checks.fail("histogram", "the histogram of fewer than 2**36 rows", rows)
     return counts.astype(np.int64), rows
 
 

@@ -297,7 +297,7 @@ class RunningCount(Session[int, Total]):
             If all steps have been taken, or if this is a forked copy of it.
         """
         if not checks.is_whole(value):
-            checks.fail_kind("value", "a number without fraction", value)
+            checks.fail_kind("value", "a whole number", value)
         return self._ask(min(max(int(value), -MOST_CELLS), MOST_CELLS), number)
 
     def half_width(self, step: int, confidence: float = 0.95) -> float:

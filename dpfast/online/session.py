@@ -74,7 +74,9 @@ def record(name: str | None, budget: Budget | None, public: str) -> Record | Non
     if budget is not None and not isinstance(budget, Budget):
         return None  # `release` refuses it
     if budget is None or budget.path is None:
-        checks.fail("name", "left out, or budget one with a path, in whose file it is kept", name)
+        checks.fail(
+            "name", "left out unless the budget has a path, in whose file the stream is kept", name
+        )
     return budget._stream(name, public)
 
 
@@ -161,13 +163,13 @@ class Session(Generic[Q, A]):
         """Return a context that allows one query at a time, in the process that paid."""
         if self._home != witnesses():  # before the lock: its copy may be locked
             raise StreamError(
-                "the stream belongs to the process that was forked: ask there, or open another one"
+                "the stream belongs to the parent of this fork: use it there, or open another one"
             )
         with self._lock:
             if self._half:
                 advice = "open another stream" if self._record is None else "open it again"
                 raise StreamError(
-                    f"the stream was stopped while it learned from an answer: {advice}"
+                    f"the stream was interrupted while it learned from an answer: {advice}"
                 )
             yield
 
@@ -197,7 +199,7 @@ class Session(Generic[Q, A]):
 
     @staticmethod
     def _halted(why: str) -> NoReturn:
-        raise StreamError(f"the stream has halted: {why}; open another stream to ask more")
+        raise StreamError(f"the stream has halted: {why}; open another stream for more queries")
 
     # --- what a stream is -----------------------------------------------------------------------
 
@@ -298,9 +300,11 @@ class Session(Generic[Q, A]):
         if at > len(self._past):
             self._catch_up()
         if at > len(self._past):
-            checks.fail("number", f"at most {len(self._past)}, that of the next question", number)
+            checks.fail(
+                "number", f"at most {len(self._past)}, the number of the next query", number
+            )
         if at == len(self._past):
             return None
         if self._digests[at] != self._digest(question):
-            checks.fail("number", "that of the same question, or of the next one", number)
+            checks.fail("number", "the number of the same query, or of the next one", number)
         return self._past[at]

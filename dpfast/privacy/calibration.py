@@ -50,7 +50,7 @@ def float_down(amount: Number) -> float:
     try:
         result = float(exact)
     except OverflowError:
-        checks.fail("amount", "of less than 2**1024 in size", amount)
+        checks.fail("amount", "a number of less than 2**1024 in size", amount)
     return math.nextafter(result, -math.inf) if Fraction(result) > exact else result
 
 

@@ -46,7 +46,7 @@ def _combined(losses: list[Loss], how: Callable[[list[Fraction]], Fraction]) -> 
         return ZCDP(rho)
     delta = how([amount.delta for amount in losses])
     if delta >= 1:
-        checks.fail("losses", "small enough for a delta below 1 in all", float(delta))
+        checks.fail("losses", "small enough for a total delta below 1", float(delta))
     return Approx(how(sizes), delta, rho)
 
 
@@ -169,7 +169,7 @@ def parallel(
         by_amounts = size_of, attrgetter("delta"), lambda loss: rho_of(loss) or math.inf
         candidates += [_sum(sorted(checked, key=key)[-2:]) for key in by_amounts]
     if not candidates:
-        checks.fail("staying", "a loss when there is one part only", staying)
+        checks.fail("staying", "a loss if there is only one part", staying)
     return _combined(candidates, max)
 
 
@@ -286,7 +286,7 @@ def group_within(loss: Loss, size: int) -> Loss:
     if isinstance(loss, Pure):
         return Pure(loss.epsilon / size)
     if loss.epsilon > 10**6:  # the largest epsilon for which `group` computes delta
-        checks.fail("loss", "of an epsilon of at most a million, if it has a delta", loss)
+        checks.fail("loss", "a loss with an epsilon of at most a million if it has a delta", loss)
     delta = conversions.group_delta_within(loss.epsilon, loss.delta, size)
     return Approx(loss.epsilon / size, delta)
 
@@ -458,5 +458,5 @@ def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
             checks.fail_type("losses", rule, loss)
     in_all = extra + _sum(checked).delta
     if in_all >= 1:
-        checks.fail("delta", "less than 1 with the deltas of all losses", delta)
+        checks.fail("delta", "less than 1 in total with the deltas of all losses", delta)
     return Approx(conversions.advanced_epsilon([size_of(loss) for loss in checked], extra), in_all)

@@ -234,7 +234,7 @@ class LossDistribution:
         """
         epsilon = least_epsilon(self._held.get_epsilon_for_delta, delta)
         if epsilon is None:
-            checks.fail("delta", "more than the deltas of the releases come to", delta)
+            checks.fail("delta", "more than the deltas of the releases in total", delta)
         return epsilon
 
     def to_approx_delta(self, epsilon: Number) -> Approx:
@@ -258,7 +258,7 @@ class LossDistribution:
         return Approx(amount, delta)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a LossDistribution cannot be pickled: make it again where it is needed")
+        raise TypeError("a LossDistribution cannot be pickled: create it again where it is needed")
 
 
 def least_epsilon(of: Callable[[float], float], delta: Number) -> Approx | None:

@@ -233,7 +233,7 @@ class Draws(Pure):
             checks.whole("categories", self.categories, 1)
         if self.bounded_range + (self.cells is not None) + (self.categories is not None) > 1:
             checks.fail(
-                "draws", "of one distribution: bounded_range, cells or categories", repr(self)
+                "draws", "draws of one distribution: bounded_range, cells or categories", repr(self)
             )
 
 
@@ -489,13 +489,13 @@ def loss(epsilon: Number | None = None, delta: Number = 0, rho: Number | None = 
     if epsilon is None and rho is None:
         checks.fail("epsilon", "given (or rho instead)", epsilon)
     if epsilon is not None and rho is not None:
-        checks.fail("rho", "left out when epsilon is given: a call has one kind of loss", rho)
+        checks.fail("rho", "left out if epsilon is given: a call has one kind of loss", rho)
     amount = checks.fraction("delta", delta)
     if not 0 <= amount < 1:
         checks.fail("delta", "at least 0 and less than 1", delta)
     if rho is not None:
         if amount:
-            checks.fail("delta", "left out when rho is given: a zCDP loss has no delta", delta)
+            checks.fail("delta", "left out if rho is given: a zCDP loss has no delta", delta)
         return ZCDP(rho)
     assert epsilon is not None
     return Approx(epsilon, amount) if amount else Pure(epsilon)

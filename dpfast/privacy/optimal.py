@@ -146,7 +146,7 @@ def optimal_composition(
         checks.fail_type("loss", "a Pure or Approx loss (ZCDP losses add up)", loss)
     checks.whole("times", times, 1)
     if (delta is None) == (epsilon is None):
-        checks.fail("delta", "given, or epsilon instead, and not both", delta)
+        checks.fail("delta", "given, or epsilon instead, but not both", delta)
     # The deltas of the releases come to 1 - (1 - delta)^times; without cancellation.
     deltas = Interval.of(0)
     if isinstance(loss, Approx):
@@ -156,12 +156,12 @@ def optimal_composition(
         total = _delta(delta)
         share = (Interval.of(total) - deltas) / (1 - deltas)
         if share.low <= 0:
-            checks.fail("delta", "more than the deltas of the releases come to", delta)
+            checks.fail("delta", "more than the deltas of the releases in total", delta)
         return Approx(_least_epsilon(loss.epsilon, times, down(share.low)), total)
     wanted = _positive("epsilon", epsilon)
     lost = deltas + (1 - deltas) * Interval.of(_least_delta(loss.epsilon, times, wanted))
     if lost.high <= 0:
-        checks.fail("epsilon", "less than what the losses add up to: use compose", epsilon)
+        checks.fail("epsilon", "less than the sum of the losses: use compose", epsilon)
     least = up(lost.high, LEAST_DELTA)
     if least >= 1:
         checks.fail("epsilon", "larger, for a delta below 1", epsilon)

@@ -133,7 +133,7 @@ def repeated_selection(
     pure = Pure((2 + n) * run_loss.epsilon) if isinstance(run_loss, Pure) else None
     if limit is None:
         if pure is None:
-            checks.fail("delta", "given where the loss of a run is in rho", delta)
+            checks.fail("delta", "given if the loss of a run is in rho", delta)
         return pure
     rho = run_loss.rho if isinstance(run_loss, ZCDP) else run_loss.to_zcdp().rho
     approx = Approx(_epsilon(rho, g, n, limit), limit)

@@ -244,9 +244,9 @@ def exponential(
                 checks.fail_kind(name, "left out unless scores is a function", value)
         return _release("exponential", scores, terms, size, axis, budget, rng, base)
     if base is not None:
-        checks.fail("base", "left out where scores is a function: add it there", base)
+        checks.fail("base", "left out if scores is a function, which can add it", base)
     if checks.whole("axis", axis, -1) > 0:
-        checks.fail("axis", "-1 or 0 where scores is a function", axis)
+        checks.fail("axis", "-1 or 0 if scores is a function", axis)
     from .scores.computed import Computed  # Numba takes long to load
 
     computed = Computed(scores, data, candidates)

@@ -147,7 +147,7 @@ def array_of(scores: object, name: str = "scores") -> NDArray[Any]:
     if callable(scores):
         checks.fail_kind(name, "an array: `exponential` alone takes a function of scores", scores)
     if isinstance(scores, np.ma.MaskedArray):
-        checks.fail_kind(name, "without a mask: -inf says that a candidate is excluded", scores)
+        checks.fail_kind(name, "an array without a mask: use -inf to exclude a candidate", scores)
     array: NDArray[Any] = converted(scores, name, "an array of real numbers", np.asarray)
     typed = isinstance(getattr(scores, "dtype", None), np.dtype)
     if array.ndim and (array.dtype.kind == "O" or not typed):

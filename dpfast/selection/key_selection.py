@@ -167,7 +167,7 @@ def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> PartitionS
         could then be shown, and so none at all. A loss in rho has none to give.
     """
     if not isinstance(loss, Approx):
-        checks.fail("delta", "given, with epsilon, where keys are private", 0)
+        checks.fail("delta", "given with epsilon if keys are private", 0)
     checks.whole("max_groups", max_groups, 1)
     touched = max_groups if neighbors == "add-remove" else 2 * max_groups
     parts = EqualParts(loss, touched)

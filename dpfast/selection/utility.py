@@ -128,13 +128,13 @@ def _probabilities(
     ranged = mechanism != PERMUTE
     turned = candidates_last(scores, axis)
     if isinstance(turned, DistributedScores):
-        checks.fail("scores", f"at most {FEW} of an engine", turned.count)
+        checks.fail("scores", f"at most {FEW} scores for an engine", turned.count)
     plan = selection(mechanism, *terms, "add-remove", 1)
     table = Table(turned.reshape(-1, turned.shape[-1]))
     tilts = None
     if not ranged:
         if base is not None:
-            checks.fail("base", "left out: permute-and-flip has none", base)
+            checks.fail("base", "left out, because permute-and-flip has no base measure", base)
         if table.count > EXACT:
             checks.fail("scores", f"at most {EXACT} candidates for permute-and-flip", turned.shape)
     elif base is not None:

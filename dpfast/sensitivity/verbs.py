@@ -228,9 +228,9 @@ def smooth(
     checked = _checked(statistic)
     if last is not None or limit is not None:
         name, value = ("most", most) if last is None else ("stop", stop)
-        checks.fail(name, "left out for a statistic, which knows its own", value)
+        checks.fail(name, "left out for a statistic, which has its own", value)
     if len(data) != 1:
-        checks.fail("data", "one argument for a statistic", f"{len(data)} of them")
+        checks.fail("data", "one argument for a statistic", f"{len(data)} arguments")
     return checked.smooth_sensitivity(data[0], smoothness, relation)
 
 

@@ -137,7 +137,7 @@ class Categories:
             if labels.dtype.kind in "US":
                 self._words = Words(labels.tolist())
         if self.count > _native.MOST:
-            checks.fail("categories", f"at most {_native.MOST} of them", categories)
+            checks.fail("categories", f"at most {_native.MOST} categories", categories)
 
     def rows(self, name: str, data: Any) -> Any:
         """Return data in a representation that `codes` accepts, without reading a row."""

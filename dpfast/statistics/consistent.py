@@ -124,7 +124,9 @@ def consistent(
     whole = np.zeros((1,) * numbers.ndim)
     kept = next((t for t, v in zip(sums, spread[1:], strict=True) if not v), whole)
     if is_cut and kept.min() < 0:
-        checks.fail("totals", "0 or more where they are exact, with nonnegative", float(kept.min()))
+        checks.fail(
+            "totals", "at least 0 if they are exact and nonnegative is true", float(kept.min())
+        )
     if sums:
         numbers = _agreeing([numbers, *sums], spread)
     # A line for each of the sums that are kept.
@@ -175,7 +177,11 @@ def _variances(value: Any, count: int) -> list[float]:
     if len(spread) != count or not spread[0] or any(v and not least <= v <= MOST for v in spread):
         checks.fail("variances", rule, value)
     if spread.count(0.0) > 1:
-        checks.fail("variances", "0 for one total, as several exact ones may have no parts", value)
+        checks.fail(
+            "variances",
+            "0 for at most one total, because several exact totals may contradict each other",
+            value,
+        )
     return spread
 
 

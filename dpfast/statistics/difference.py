@@ -59,7 +59,9 @@ class Difference(Statistic[Any]):
     def __post_init__(self) -> None:
         of = statistic_of("of", self.of)
         if not of.subtracts or (isinstance(of, Automatic) and of.is_auto) or of.limits is not None:
-            checks.fail_kind("of", "a statistic of numbers, with public bounds, unweighted", of)
+            checks.fail_kind(
+                "of", "a statistic of numbers with public bounds and without weights", of
+            )
         checks.assign(self, of=of, keys=two_categories(self.keys, "keys"))
 
     @property

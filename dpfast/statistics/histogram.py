@@ -163,7 +163,7 @@ class Binned(Automatic[Value]):
             )
             if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:
                 sizes = [axis.native.bins for axis in axes]
-                checks.fail("bins", f"at most {MOST_CELLS} in all", sizes)
+                checks.fail("bins", f"at most {MOST_CELLS} bins in total", sizes)
             checks.assign(self, axes=axes, single=not several)
         checks.assign(self, **{name: as_tuples(getattr(self, name)) for name in names})
 
@@ -181,7 +181,7 @@ class Binned(Automatic[Value]):
         if not self.single:
             argument = "categories" if self.bins is None else "bins"
             values = self.categories or self.bins
-            checks.fail(argument, "of one column, whose values are in order", values)
+            checks.fail(argument, "categories of one column, in order", values)
 
     @property
     def edges(self) -> Any:
@@ -207,7 +207,7 @@ class Binned(Automatic[Value]):
     def require_numbers(self) -> None:
         if not self.axes:
             name, value = ("bins", self.bins) if self.bounds is None else ("bounds", self.bounds)
-            checks.fail_type(name, "numbers, as the data hold no times", value)
+            checks.fail_type(name, "numbers, because the data hold no times", value)
 
     def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
         axes, argument = self.axes, "categories" if self.bins is None else "bins"
@@ -291,7 +291,7 @@ class Histogram(Weighted[Any], Binned[Any]):
         super().__post_init__()
         checks.flag("nonnegative", self.nonnegative)
         if self.nonnegative and self.limits is not None and self.limits[0] < 0:
-            checks.fail("nonnegative", "False where weights may be negative", True)
+            checks.fail("nonnegative", "False if weights may be negative", True)
 
     def mechanism(self, terms: Terms) -> BinCounts:
         limits = self.limits
@@ -692,7 +692,7 @@ def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], 
     if len(pairs) < 2:
         limits = [pairs[0] if pairs else None] * len(bins_of_axes)
     if len(bins_of_axes) != len(limits):
-        checks.fail("bins", f"for as many axes as there are bounds, {len(limits)}", bins)
+        checks.fail("bins", f"given for {len(limits)} axes, as bounds are", bins)
     both = enumerate(zip(bins_of_axes, limits, strict=True))
     axes = [_bins(*axis, f"bins[{i}]") for i, axis in both]
     return tuple(axes), True
@@ -706,7 +706,7 @@ def _mixed(bins: Any, bounds: Any, categories: Any) -> tuple[Bins, ...]:
             checks.fail("bins", rule, bins)
     limits = [None] * len(bins) if bounds is None else bounds
     if not _listed(limits) or len(limits) != len(bins):
-        checks.fail("bounds", f"for as many axes as there are bins, {len(bins)}", bounds)
+        checks.fail("bounds", f"given for {len(bins)} axes, as bins are", bounds)
     axes = enumerate(zip(bins, limits, categories, strict=True))
     return tuple(axis_of(*axis, f"[{i}]") for i, axis in axes)
 
@@ -751,7 +751,7 @@ def _numbers(value: Any, name: str, rule: str, least: int) -> NDArray[np.float64
         if not (np.diff(numbers) > 0).all() or not math.isfinite(numbers[-1] - numbers[0]):
             checks.fail(name, rule, value)
     if len(numbers) > MOST_CELLS:
-        checks.fail(name, f"at most {MOST_CELLS} numbers", f"{len(numbers)} of them")
+        checks.fail(name, f"at most {MOST_CELLS} numbers", f"{len(numbers)} numbers")
     return numbers
 
 
@@ -763,7 +763,7 @@ def categories_of(value: Any, name: str) -> Bins:
         if len(set(texts)) < len(texts):
             checks.fail(name, "a list of different texts", value)
         if len(texts) > MOST_CELLS:
-            checks.fail("categories", f"at most {MOST_CELLS} of them", len(texts))
+            checks.fail("categories", f"at most {MOST_CELLS} texts", len(texts))
         return Bins(np.array(texts), _axis(np.arange(float(len(texts)))), Words(texts, name))
     truths = bool(labels) and all(isinstance(category, (bool, np.bool_)) for category in labels)
     numbers = _numbers([*map(int, labels)] if truths else value, name, CATEGORIES, 1)

@@ -76,7 +76,7 @@ class KeptWhole(Statistic[float]):
 
     def mechanism(self, terms: Terms) -> ShareOfUnits:
         if terms.ids is None:
-            checks.fail("ids", "given: the id of each row", None)
+            checks.fail("ids", "given, with the id of each row", None)
         of_each = replace(terms, layout=Layout(masked=True), rows=1, ids=None)
         inner: Mechanism[Any] = Mean(bounds=(0.0, 1.0)).mechanism(of_each)
         unit = Unit(checks.neighbors(terms.neighbors), terms.ids, terms.rows)

@@ -37,7 +37,7 @@ class RangeCounts(ABC):
 
     def _require_one_column(self) -> None:
         if self.counts.ndim > 1:
-            checks.fail("counts", "of one column, for ranges", f"{self.counts.ndim} columns")
+            checks.fail("counts", "counts of one column for ranges", f"{self.counts.ndim} columns")
 
     @property
     def total(self) -> float:

@@ -544,7 +544,7 @@ def _estimate(
         checks.fail("confidence", "greater than 0 and less than 1", confidence)
     least = 1 if of == "data" else 2
     if n < least:
-        checks.fail("responses", f"at least {least} of them", n)
+        checks.fail("responses", f"at least {least} responses", n)
     z = NormalDist().inv_cdf((1 + level) / 2)
     said = np.asarray(count, np.float64) / n
     value = (said - stray) / gap
@@ -576,7 +576,9 @@ def _probabilities(epsilon: Any, others: int) -> tuple[float, float, float]:
     """
     amount = float(Pure(epsilon).epsilon)
     if amount < 2.0**-500:
-        checks.fail("epsilon", "at least 2**-500, for float64 holds no estimate below", epsilon)
+        checks.fail(
+            "epsilon", "at least 2**-500, because float64 cannot hold an estimate below", epsilon
+        )
     rare = math.exp(-amount)
     whole = 1 + others * rare
     return 1 / whole, rare / whole, -math.expm1(-amount) / whole
@@ -775,7 +777,7 @@ def estimate_unary(
         checks.fail("responses", "of at least two axes, the last for the categories", array.shape)
     line = _axes(axis, array.ndim)
     if line == array.ndim - 1:
-        checks.fail("axis", "an axis other than the last, which is that of the categories", axis)
+        checks.fail("axis", "an axis other than the last, which has the categories", axis)
     over = tuple(range(array.ndim - 1)) if line is None else (line,)
     n = math.prod(array.shape[a] for a in over)
     _, stray, _ = _probabilities(epsilon, 1)

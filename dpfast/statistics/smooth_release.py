@@ -180,7 +180,7 @@ def smooth_release(
     calibration = calibrate(noise, epsilon=epsilon, delta=delta, rho=rho)
     if callable(smooth_sensitivity):
         if beta is not None:
-            checks.fail("beta", "left out when smooth_sensitivity is a function of it", beta)
+            checks.fail("beta", "left out if smooth_sensitivity is a function of it", beta)
     else:
         if beta is None:
             checks.fail("beta", "given, unless smooth_sensitivity is a function of it", beta)

@@ -26,5 +26,5 @@ def statistic_of(name: str, value: Any) -> Any:
             raise ArgumentTypeError(f"{name} must have the arguments of {word}: {error}") from None
         return kind(**arguments)
     if not isinstance(value, Statistic):
-        checks.fail_kind(name, "a statistic, as dpfast.Mean(bounds=(0, 9))", value)
+        checks.fail_kind(name, "a statistic such as dpfast.Mean(bounds=(0, 9))", value)
     return value

@@ -98,7 +98,7 @@ class Hypothesis(ABC):
             checks.fail("X", f"rows of {len(self.features)} columns", numbers.size)
         if names and names != self.features and all(isinstance(x, str) for x in self.features):
             order = ", ".join(map(str, self.features))
-            checks.fail("X", f"of the columns {order} in this order", names)
+            checks.fail("X", f"a table with the columns {order} in this order", names)
 
         def hold_in_chunk(chunk: RowChunk) -> list[tuple[int, NDArray[np.bool_], bool]]:
             rows = numbers.compute(MaskedChunk(chunk.rows, chunk.start))
@@ -106,7 +106,7 @@ class Hypothesis(ABC):
 
         chunks = sorted(source.reduce(hold_in_chunk, operator.add), key=lambda chunk: chunk[0])
         if any(has_nan for _, _, has_nan in chunks):
-            raise DataError("X holds NaN, for which there is no answer")
+            raise DataError("X holds NaN, which has no prediction: drop or replace these rows")
         return np.concatenate([np.empty(0, np.bool_), *(holds for _, holds, _ in chunks)])
 
 
@@ -133,14 +133,14 @@ def split_columns(oracle: Oracle, label: Column | None) -> tuple[tuple[Column, .
         checks.fail("label", "one of the columns " + ", ".join(map(repr, columns[:20])), label)
     features = tuple(column for column in columns if column != label)
     if not features:
-        checks.fail("data", "rows with at least one column beside the label", columns)
+        checks.fail("data", "rows with at least one column other than the label", columns)
     return features, label
 
 
 def tolerance_for(oracle: Oracle, queries: int) -> float:
     """Return the tolerance of an oracle, or raise an error if too few queries are left."""
     if oracle.remaining < queries:
-        checks.fail("oracle", f"one with {queries} questions left", oracle)
+        checks.fail("oracle", f"an oracle with {queries} queries left", oracle)
     return oracle.tolerance
 
 

@@ -129,7 +129,7 @@ class Oracle(ABC):
             first = self._used
             if self.remaining < len(functions):
                 raise BudgetError(
-                    f"{self._name}: {self.remaining} of {self.queries} questions are left, not "
+                    f"{self._name}: {self.remaining} of {self.queries} queries are left, not "
                     f"{len(functions)}"
                 )
             parts = self._parts(functions, first)
@@ -300,7 +300,7 @@ class StatisticalQueryOracle(Oracle):
         return prepared.then(after)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("an oracle can be neither pickled nor copied: both copies could be asked")
+        raise TypeError("an oracle can be neither pickled nor copied: both copies could answer")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.cost!r}, {self.remaining} of {self.queries} left)"
@@ -352,7 +352,7 @@ def _known_rows(rows: Any, length: int | None, neighbors: str) -> int:
     count = length if rows is None else checks.whole("rows", rows, 1)
     assert count is not None
     if neighbors == "replace" and length not in (None, count):
-        checks.fail("rows", f"{length}, the number of rows, or left out", rows)
+        checks.fail("rows", f"left out, or {length}, the number of rows", rows)
     return count
 
 

@@ -46,7 +46,7 @@ def common_rows(a: Party, alpha: Any, b: Party, beta: Any) -> int:
         if party.neighbors != "replace":
             checks.fail(
                 name,
-                "noisy sums with neighbors='replace', since both parties know the rows by number",
+                "noisy sums with neighbors='replace', because both parties number the rows",
                 party,
             )
         if party.rows is None:
@@ -57,7 +57,7 @@ def common_rows(a: Party, alpha: Any, b: Party, beta: Any) -> int:
     n = a.rows
     assert n is not None
     if b.rows != n:
-        checks.fail("b", f"noisy sums of as many rows as a has, {n}", f"{b.rows} rows")
+        checks.fail("b", f"noisy sums of {n} rows, as a is", f"{b.rows} rows")
     if n < 2:
         checks.fail("a", "noisy sums of at least 2 rows", f"{n} rows")
     return n
@@ -66,6 +66,6 @@ def common_rows(a: Party, alpha: Any, b: Party, beta: Any) -> int:
 def expect_questions(party: Party, questions: int, name: str) -> None:
     if party.remaining < questions:
         raise BudgetError(
-            f"{name} may have to answer {questions} questions and has {party.remaining} left; "
-            "nothing has been asked"
+            f"{name} may have to answer {questions} queries and has {party.remaining} left; "
+            "no query was made"
         )

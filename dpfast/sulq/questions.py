@@ -42,7 +42,9 @@ class Questions:
         self.neighbors = checks.neighbors(neighbors)
         self.nan = checks.nan_policy(nan, neighbors)
         if nan == "drop":
-            checks.fail("nan", "'raise', 'lower', 'upper' or a number, since every row counts", nan)
+            checks.fail(
+                "nan", "'raise', 'lower', 'upper' or a number, because every row counts", nan
+            )
         if l2 is None and size is not None:
             checks.fail("size", "left out without l2", size)
         if l2 is None and bounds is None:

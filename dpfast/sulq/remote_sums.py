@@ -135,14 +135,14 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
     head, bits = (message, b"") if end < 0 else (message[:end], message[end + 1 :])
     question = _json(head) if len(head) <= WORDS else None
     if not isinstance(question, dict):
-        checks.fail("a question", "one that this version knows", "something else")
+        checks.fail("a query", "a query that this version knows", "something else")
     numbered = sums.neighbors == "replace" or question.get("sets") is None
     if (
         not numbered and question.get("ask") != "noise"
     ):  # if a set fits tells how many rows there are
         checks.fail(
             "sets",
-            "of rows with neighbors='replace', since the other party knows no others by number",
+            "left out unless neighbors='replace', because other rows have no fixed numbers",
             f"neighbors={sums.neighbors!r}",
         )
     match question:
@@ -163,13 +163,13 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
         case {"ask": "contrasts", "f": f, "sets": [int(rows), int(sets)]}:
             total, contrasts = sums.contrasts(read(f), _sets(sums, bits, rows, sets))
             return [total, *contrasts.tolist()]
-    checks.fail("a question", "one that this version knows", question)
+    checks.fail("a query", "a query that this version knows", question)
 
 
 def _sets(sums: NoisySums, bits: bytes, rows: int, sets: int) -> RowSets:
     """Return the row sets of a question; refuse sets that do not fit a public number of rows."""
     if sums.rows is not None and rows != sums.rows:
-        checks.fail("sets", f"of as many rows as the data have, {sums.rows}", rows)
+        checks.fail("sets", f"sets of {sums.rows} rows, like the data", rows)
     if sets > SETS:
         checks.fail("sets", f"at most {SETS}", sets)
     return RowSets.from_bytes(bits, rows, sets)

@@ -209,7 +209,7 @@ class Rounds:
         return Prepared(Allocation(name, loss, neighbors, ids=ids), source, budget, rng, paid)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("rounds can be neither pickled nor copied: both copies could be asked")
+        raise TypeError("rounds can be neither pickled nor copied: both copies could answer")
 
     @property
     def remaining(self) -> int:
@@ -221,7 +221,7 @@ class Rounds:
         if self._of_more:
             part = part.of_rows(self._most, self._steps)
         if isinstance(self.loss, Approx) and self.loss.rho and not isinstance(part, Part):
-            checks.fail("parts", "named before the spend, unless their noise is Gaussian", part)
+            checks.fail("parts", "given before the spend, unless their noise is Gaussian", part)
         rounds = Fraction(self.rounds, uses)
         noise = part.noise(self.loss, rounds)
         if isinstance(part, Part) and part.sizes and isinstance(self.loss, Pure):
@@ -301,8 +301,8 @@ class Rounds:
         """Count some rounds as used, or refuse if too few are left or the process was forked."""
         if self._process != witnesses():  # before the lock, which may have been copied closed
             raise BudgetError(
-                f"{self.name}: the rounds belong to the process that was forked, which would not "
-                "see that one was used here; ask there, or pay for rounds of this process"
+                f"{self.name}: the rounds belong to the parent of this fork, which would not see "
+                "that one was used; use them there, or pay for rounds of this process"
             )
         with self._lock:
             if self._used == self.rounds:

@@ -56,7 +56,9 @@ class MaskedChunk:
         """Return the entries for the summed rows in a stored column with one entry for each row."""
         part = column[self.start : self.start + len(self.rows)]
         if len(part) != len(self.rows):
-            raise DataError("f must return one entry for each row, but returned another number")
+            raise DataError(
+                "f must return one entry for each row, but returned another number of entries"
+            )
         return self._kept(part)
 
     def blocks(self) -> Iterator[MaskedChunk]:
@@ -251,7 +253,7 @@ def _checked_size(size_argument: Any, length: int | None) -> int:
         return length
     size = checks.whole("size", size_argument, 1)
     if length not in (None, size):
-        checks.fail("size", f"{length}, as many numbers as f returns, or left out", size)
+        checks.fail("size", f"left out, or {length}, as many numbers as f returns", size)
     return size
 
 

@@ -116,7 +116,7 @@ class RowSets:
         n, r = _size(rows, sets)
         size = -(-n // 8)
         if not isinstance(bits, (bytes, bytearray, memoryview)):
-            checks.fail_kind("bits", "the bytes that to_bytes gave", bits)
+            checks.fail_kind("bits", "the bytes of to_bytes", bits)
         data = bytes(bits)
         if len(data) != r * size:
             checks.fail("bits", f"{r * size} bytes for {r} sets of {n} rows", f"{len(data)} bytes")
@@ -200,7 +200,7 @@ def _size(rows: Any, sets: Any) -> tuple[int, int]:
     n, r = checks.whole("rows", rows), checks.whole("sets", sets)
     for name, count, value in (("rows", n, rows), ("sets", n * r, sets), ("sets", r, sets)):
         if count > 1 << 43:
-            checks.fail(name, "so small that sets times rows is at most 2**43", value)
+            checks.fail(name, "smaller, because sets times rows is at most 2**43", value)
     return n, r
 
 

@@ -197,7 +197,7 @@ def exact(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Ex
         return _named(term, source, nan, neighbors)
     function = row_functions.function_of(term.f, term.size, source, neighbors)
     if term.column is not None:
-        checks.fail("column", "left out for a function that is not named", term.column)
+        checks.fail("column", "left out for a function without a name", term.column)
     if term.l2 is not None:
         if term.bounds is not None:
             checks.fail("bounds", "left out with l2", term.bounds)
@@ -236,10 +236,10 @@ def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> E
         checks.fail("l2", "left out for a function of one number", term.l2)
     if name == "count":
         if term.bounds is not None or term.column is not None:
-            checks.fail("bounds", "left out for 'count', as well as column", term)
+            checks.fail("bounds", "left out for 'count', like column", term)
         return COUNT
     if term.bounds is None:
-        checks.fail("bounds", f"given for {name!r}, known without looking at the data", None)
+        checks.fail("bounds", f"given for {name!r}, and chosen without looking at the data", None)
     if name == "value":
         return _number(one_column(term.column, source), term.bounds, nan, neighbors)
     if name == "square":

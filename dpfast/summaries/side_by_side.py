@@ -175,4 +175,4 @@ def beside_of(column: Column, start: int, stop: int, name: str = "weights") -> N
 
 def refuse_length(name: str = "weights") -> NoReturn:
     """Raise the error of an argument (such as weights) without one entry for each row."""
-    raise DataError(f"{name} must have one entry for each row, but their numbers differ")
+    raise DataError(f"{name} must have one entry for each row, but has another number of entries")

@@ -108,8 +108,8 @@ class StreamReader(SchemaReader):
             )
         if any(self._digests.setdefault(name, sum_) != sum_ for name, sum_ in digests.items()):
             raise DataError(
-                f"{self.paths[0]} must have the same rows in the same order whenever it is read, "
-                "but differs: sort it by a column of different values, or collect it first"
+                f"{self.paths[0]} must have the same rows in the same order in each pass, but "
+                "differs: sort it by a column of distinct values, or collect it first"
             )
 
     def _batches(self, names: Sequence[str]) -> Iterator[Any]:

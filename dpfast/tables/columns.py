@@ -280,7 +280,9 @@ class Columns(WithRows):
 
     def source(self, name: str) -> Source:
         source = self if self.store.original is None else self.store.original
-        checks.fail_kind(name, "one column, not a table", source, f": name one, as {self.first}")
+        checks.fail_kind(
+            name, "one column, not a table", source, f": name one, such as {self.first}"
+        )
 
     @property
     def first(self) -> str:

@@ -152,7 +152,7 @@ def as_rows(
             words = [*(words or [None] * (len(table.names) - 1)), last_words]
     if is_wide and isinstance(table, Objects) and (width is None or len(words) > 1):
         rule = "an array or a table, or bounds a pair for each column"
-        checks.fail_kind(name, rule, table.rows, ", which does not say what its columns are")
+        checks.fail_kind(name, rule, table.rows, ", which does not declare its columns")
     if any(words):
         return _with_rows(coded_of(table, words, name, ids), name, may_add)
     return _with_rows(rows_of(table, ids, workers, name, width), name, may_add)

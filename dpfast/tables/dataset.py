@@ -190,7 +190,7 @@ def _systems_of(texts: Sequence[str], options: Mapping[str, Any]) -> tuple[Any, 
 
     schemes = {text.partition("://")[0] if is_remote(text) else "" for text in texts}
     if len(schemes) > 1:
-        checks.fail("path", "paths of one place", list(texts))
+        checks.fail("path", "paths in one storage", list(texts))
     if not any(schemes):
         return fs.LocalFileSystem(), [os.path.abspath(text) for text in texts]
     try:
@@ -282,8 +282,8 @@ def parts_of(root: Path) -> list[Path]:
     if len(set(map(format_of, parts))) > 1:
         endings = " and ".join(sorted({"".join(file.suffixes) for file in parts}))
         raise SourceError(
-            f"directory {os.fspath(root)!r} must hold files of one format, not {endings}: give "
-            "the paths of those that are meant, or a pattern"
+            f"directory {os.fspath(root)!r} must hold files of one format, not {endings}: pass "
+            "the paths of the wanted files, or a pattern"
         )
     return [regular(file) for file in sorted(parts)]
 

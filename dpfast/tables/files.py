@@ -153,9 +153,7 @@ class Reader(Elsewhere):
                 words, title = rows.words[name], f"column {name!r} of {self.paths[0].name}"
                 cells = self.cells(name)
                 if cells is None and not self.holds_text(name):
-                    raise SourceError(
-                        f"{title} must hold text, for it has categories that are text"
-                    )
+                    raise SourceError(f"{title} must hold text, because its categories are text")
                 expect_matches(words.name, words.words, self.typed(name, True), title, cells)
             else:
                 self.dtype(name)

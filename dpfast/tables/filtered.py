@@ -408,7 +408,7 @@ def passing(data: Any, where: Any) -> Columns:
         For other data, which have other ways to leave rows out.
     """
     if not (isinstance(data, Columns) and isinstance(data.store, Reader)):
-        checks.fail_kind("where", "an array of booleans, unless data are of dp.scan", where)
+        checks.fail_kind("where", "an array of booleans, unless data come from dp.scan", where)
     some = copy(data)
     some.store = filtered(data.store, conditions(where))
     some.length = some.store.length

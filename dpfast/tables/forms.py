@@ -227,7 +227,7 @@ def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
     if is_distributed(data):
         checks.fail_kind(name, rule, data, ", which an engine holds: compute it first")
     if isinstance(data, WithRows):
-        checks.fail_kind(name, rule, data, " (columns of the same table go by their names)")
+        checks.fail_kind(name, rule, data, " (pass columns of the same table by name)")
     data = list(data) if isinstance(data, VIEWS) else data
     mend = "" if type(data) is list else mend_of(data)
     if mend:
@@ -456,7 +456,7 @@ def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
         batches = [pa.RecordBatch.from_struct_array(part) for part in column.chunks]
         data = pa.Table.from_batches(batches, pa.schema(list(column.type)))
     if len(set(data.schema.names)) < len(data.schema.names):
-        checks.fail_kind(name, "a table whose columns have names of their own", data)
+        checks.fail_kind(name, "a table whose columns have different names", data)
     return dict(zip(data.schema.names, data.columns, strict=True))
 
 

@@ -154,7 +154,7 @@ def span_of(name: str, keys: NDArray[Any]) -> str | None:
         units = {unit_of(key) for key in keys.tolist() if isinstance(key, TIME_TYPES)}
     spans = {unit if unit in SPANS else None for unit in units}
     if len(spans) > 1:
-        checks.fail(name, "all dates or all times, for a date stands for the whole day", keys)
+        checks.fail(name, "all dates or all times, because a date means the whole day", keys)
     return spans.pop() if spans else None
 
 

@@ -65,7 +65,7 @@ def compare(labels: Labels) -> None:
         is_same = False
     if not is_same:
         raise DataError(
-            "pandas objects must have equal indexes, but these differ: sort them alike, "
+            "pandas objects must have equal indexes, but these differ: sort them in the same way, "
             "or pass .to_numpy()"
         )
 

@@ -220,7 +220,7 @@ def _header(path: Path) -> tuple[_Layout, tuple[int, int, int, int]]:
         header = _layout(file, path)
         end = header.start + math.prod(header.shape) * header.dtype.itemsize
         if end > os.fstat(file.fileno()).st_size:
-            raise EOFError("it ends before the array does")
+            raise EOFError("the file ends before its array does")
         return header, stamp_of(os.fstat(file.fileno()))
 
 
@@ -240,7 +240,7 @@ def _layout(file: FileIO, path: Path) -> _Layout:
         )
     whole = all(type(extent) is int and extent >= 0 for extent in shape)
     if not (whole and dtype.itemsize and not dtype.shape):
-        raise ValueError("no form of an array")
+        raise ValueError("this is not an array")
     if shape[-1] > COLUMNS and len(shape) == 2:
         raise SourceError(f"{path.name} must have at most {COLUMNS:,} columns, got {shape[1]:,}")
     return _Layout(shape, by_column and len(shape) == 2, dtype, file.tell())

@@ -148,6 +148,6 @@ def _footer(path: Path) -> _Footer:
         footer, schema = opened.metadata, legible(opened.schema_arrow)
     rows = [footer.row_group(group).num_rows for group in range(footer.num_row_groups)]
     if min(rows, default=0) < 0:
-        raise ValueError("fewer rows than none")
+        raise ValueError("the number of rows is negative")
     leaves = [footer.schema.column(i).path for i in range(footer.num_columns)]
     return _Footer(footer, schema, leaves, rows)

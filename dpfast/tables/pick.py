@@ -34,7 +34,7 @@ def pick(column: str | int | None, names: Sequence[str], path: Path) -> str:
         same = [name for i, name in enumerate(names) if name == _label(column, i)]
         if same:
             raise SourceError(
-                f"column {column!r} occurs more than once in {path.name}: say which, by number or "
+                f"column {column!r} occurs more than once in {path.name}: name one, by number or "
                 f"as {same[0]!r}"
             )
         which = f"{nearest(column, names)}, which has: {listed(names)}"

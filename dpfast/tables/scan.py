@@ -224,7 +224,7 @@ def scan(
         if not (isinstance(file, (str, os.PathLike)) and isinstance(os.fspath(file), str)):
             checks.fail_type("path", "a string or a path, or a list of these", path)
     if several and not (path and all(os.fspath(file) for file in path)):  # type: ignore[union-attr]
-        checks.fail("path", "at least one path, and none empty, if it is a list", path)
+        checks.fail("path", "a list of at least one path, none of them empty", path)
     wanted_columns(column)
     rows = _reader(path, options)
     if where is not None:
@@ -305,7 +305,7 @@ def _text_reader(files: Sequence[Path], format: TextFormat, system: Any = None) 
     ends = [_ending(file) for file in files]
     ending = ends[0][0]
     if any(other != ending for other, _ in ends):
-        raise SourceError(f"{files[0].name} and what is read with it must all end in {ending}")
+        raise SourceError(f"{files[0].name} and the files read with it must all end in {ending}")
     compressed = [compression for _, compression in ends]
     parts = list(zip(files, compressed, strict=True))
     return TextReader(parts, DELIMITERS[ending], format, system)

@@ -90,7 +90,7 @@ class SparkEngine(Engine):
     def __init__(self, df: Any, names: Sequence[str] | None = None) -> None:
         self._names = list(df.columns if names is None else names)
         if len(set(self._names)) < len(self._names):
-            checks.fail_kind("data", "a dataframe whose columns have names of their own", df)
+            checks.fail_kind("data", "a dataframe whose columns have different names", df)
         self._df = df.toDF(*(f"c{i}" for i in range(len(self._names))))
         self.like = local_form(_declared(df.schema, self._names), "data", RULE)
 

@@ -232,7 +232,7 @@ def _dates(name: str, value: Any) -> Mapping[str, str]:
         except ValueError:
             is_format = False
         if not is_format:
-            checks.fail(name, "formats of strptime with a year, and %z for a zone", layout)
+            checks.fail(name, "formats of strptime with a year, and with %z for a zone", layout)
     return dict(value)
 
 

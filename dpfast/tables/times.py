@@ -99,7 +99,7 @@ class Times:
             except Exception:  # of Python's own times, or of a zone of the caller's
                 ends = ends[:0]
             if not len(ends):
-                checks.fail(name, "times that Python's datetime can tell in their zone", values)
+                checks.fail(name, "times that Python's datetime can hold in their zone", values)
         return counts, zone
 
     def point(self, counts: Any, lower: int, zone: dt.tzinfo | None) -> Any:

@@ -75,6 +75,6 @@ def is_missing(value: Any, or_nan: bool = False) -> bool:
 
 def refuse() -> NoReturn:
     raise DataError(
-        "data without a dtype, like a list, must hold real numbers, or None for a missing one, and "
-        "do not; for rows of several, pass an array or a table"
+        "data without a dtype, such as a list, must hold real numbers, or None for a missing one, "
+        "and do not; for several columns, pass an array or a table"
     )

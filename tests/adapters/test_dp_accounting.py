@@ -121,7 +121,7 @@ def test_a_budget_is_its_history_as_the_ledger_counts_it():
     alone = total(Draws(1, bounded_range=True), DELTA)
     assert alone.epsilon < found.epsilon
     budget.spend(Approx(0.1, 1e-6), neighbors="replace")  # of no known distribution
-    with pytest.raises(ArgumentError, match="that an event of dp-accounting stands for"):
+    with pytest.raises(ArgumentError, match="that an event of dp-accounting can represent"):
         to_dp_event(budget)
 
 

@@ -641,7 +641,7 @@ NO_FILES = Mock(side_effect=OSError(24, "Too many open files"))
         ],
         (False, sys, "executable", "/no/such", "no worker process can be started"),
         (False, worker_process, "PROGRAM", os.devnull, "ended right after"),
-        (True, worker_process, "PROGRAM", os.devnull, "ended before they could begin"),
+        (True, worker_process, "PROGRAM", os.devnull, "ended before they started"),
     ],
 )
 def test_what_cannot_be_had_is_one_error(late, module, name, value, words, monkeypatch):

@@ -161,7 +161,7 @@ def test_a_record_of_a_release_is_kept(path):
                 budget.spend(Pure(1), neighbors=REP, ids="who", record=bad)
         assert budget.spent["epsilon"] == 3
     sql(path, "UPDATE lines SET record = NULL WHERE line = 1")
-    with pytest.raises(LedgerError, match="entry 1 is not what was written"):
+    with pytest.raises(LedgerError, match="entry 1 was changed by another program"):
         dp.Budget(path=path)
 
 
@@ -201,10 +201,10 @@ def test_the_history_is_a_table(path):
 
 
 DAMAGE = {
-    "UPDATE lines SET note = 'x' WHERE line = {}": "entry 6 is not what was written",
-    "UPDATE lines SET record = NULL WHERE line = {}": "entry 6 is not what was written",
-    "UPDATE steps SET seal = 'x' WHERE what = 'lines {}'": "its steps are not",
-    "DELETE FROM answers WHERE line = {}": "its steps are not",
+    "UPDATE lines SET note = 'x' WHERE line = {}": "entry 6 was changed by another program",
+    "UPDATE lines SET record = NULL WHERE line = {}": "entry 6 was changed by another program",
+    "UPDATE steps SET seal = 'x' WHERE what = 'lines {}'": "its steps were changed",
+    "DELETE FROM answers WHERE line = {}": "its steps were changed",
     "UPDATE answers SET answer = '9.5' WHERE line = {}": "its table answers",
     "UPDATE keys SET key = 'x' WHERE line = {}": "its table keys",
 }
@@ -253,7 +253,7 @@ def test_two_who_think_of_different_relations(path):
     ({"neighbors": "friends"}, "neighbors must be one of"),
     ({"name": "other"}, "name must be that of .*'study', or left out"),
     ({"timeout": 0}, "timeout must be"),
-    ({"name": "\ud800"}, "name must be text that UTF-8 can write"),
+    ({"name": "\ud800"}, "name must be text that UTF-8 can encode"),
 ], ids=str)  # fmt: skip
 def test_an_existing_file_has_the_last_word(study, words, said):
     before = study.read_bytes()

@@ -113,7 +113,7 @@ def test_the_forked_copy_of_a_release_is_refused(way, tmp_path):
     of_file = ("blocks", "none", tmp_path / "study.db")
     _, (kind, said) = run(*of_file) if way == "ledger" else run(way)
     assert kind == ("StreamError" if way == "stream" else "BudgetError")
-    assert ("the process that was forked" if way == "stream" else "this process is a fork") in said
+    assert ("the parent of this fork" if way == "stream" else "this process is a fork") in said
 
 
 @pytest.mark.full

@@ -345,7 +345,7 @@ NO_LIMIT = {
     "rows_limit must be more than max_rows": [{"rows_limit": 2}, {"max_rows": None}],
     "rows_limit must be": [{"rows_limit": 0}, {"rows_limit": "many"}],
     "left out without ids": [{"ids": None, "max_rows": None}],
-    "left out where keys are private": [{"keys": None, "max_groups": 1}],
+    "left out if keys are private": [{"keys": None, "max_groups": 1}],
     "left out with max_groups='auto'": [{"max_groups": "auto"}],
 }
 
@@ -361,7 +361,7 @@ def test_a_limit_that_makes_no_sense_or_without_a_bar_is_refused_before_the_spen
         (lambda: groups.mean("x", bounds=(0, 4), **paid), words),
         (lambda: groups.top_k(1, **paid), words),
         (lambda: groups.count(per_unit=(0, 3), **paid), words),
-        (lambda: groups.agg({LOST: dp.stat.count()}, **paid), "statistics must be named otherwise"),
+        (lambda: groups.agg({LOST: dp.stat.count()}, **paid), "statistics must be named differently"),
     ):
         with pytest.raises(ArgumentError, match=match):
             call()

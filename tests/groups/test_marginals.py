@@ -281,7 +281,7 @@ BOTH_WAYS = [("a0", "a1"), ("a1", "a0")]
 WIDE = {f"a{i}": range(1 << 16) for i in range(2)}
 BAD = [
     ({"ways": 3}, "at most 2, the number of attributes"),
-    ({"ways": [("a0", "z")]}, "names of attributes that are declared"),
+    ({"ways": [("a0", "z")]}, "names of declared attributes"),
     ({"ways": BOTH_WAYS}, "different marginals"),
     ({"categories": {"a0": ["x", "x"]}, "ways": 1}, "different texts"),
     ({"categories": {"a0": [1, 1]}, "ways": 1}, "ascending order"),
@@ -289,14 +289,14 @@ BAD = [
     ({"categories": None}, "categories must be given"),
     ({"bins": {"a0": 3}}, "or categories instead"),
     ({"bounds": {"a0": (0, 1)}}, "left out, or None, with categories"),
-    ({"importance": {("a0",): 2}}, "marginals that are asked for"),
+    ({"importance": {("a0",): 2}}, "requested marginals"),
     ({"importance": {("a0", "a1"): 1e99}}, "importance must be from 1e-6 to 1e6"),
     ({"categories": None, "ways": 1, "bins": {"z": 3}}, "bounds['z'] must be a pair"),
     ({"categories": None, "ways": 1, "bounds": {"z": (0, 1)}}, "bins['z'] must be given"),
     ({"categories": {"a0": [["x"], ["y"]]}, "ways": 1}, "categories['a0'] must be"),
     ({"where": [True] * 8, "neighbors": "replace"}, "where must be as long as the data"),
     ({"rho": None, "epsilon": 1}, "delta must be above 0 beside epsilon, or rho given instead"),
-    ({"categories": WIDE}, f"cells in all, got '{1 << 32} cells'"),
+    ({"categories": WIDE}, f"cells in total, got '{1 << 32} cells'"),
 ]
 
 

@@ -153,7 +153,7 @@ def test_others_that_have_several_codes_are_found(monkeypatch):
 WORD, NUMBER = {"by": "word", "keys": ["a"]}, {"by": "number", "keys": [1]}
 DAY, BOTH = {"by": "day", "keys": DAYS}, {"by": ["word", "number"], "keys": [("a", 1)]}
 REFUSED = [
-    ({"by": "word", "other_key": "x"}, "left out where keys are private"),
+    ({"by": "word", "other_key": "x"}, "left out if keys are private"),
     ({**WORD, "other_key": "a"}, "another key than"),
     ({**WORD, "other_key": 3}, "must be text, as the column of keys is"),
     ({**NUMBER, "other_key": "x"}, "must be integers"),

@@ -285,8 +285,8 @@ def test_other_columns_than_were_learned_from_are_refused(kind):
     assert made.feature_names_in_.tolist() == ["a", "b"] and made.n_features_in_ == 2
     a, b = ROWS.T
     wrong = [
-        ({"b": b, "a": a}, "X must be of the columns a, b in this order"),
-        ({"a": a, "c": b}, "X must be of the columns a, b in this order"),
+        ({"b": b, "a": a}, "X must be a table with the columns a, b in this order"),
+        ({"a": a, "c": b}, "X must be a table with the columns a, b in this order"),
         ({"a": a}, "X must be of 2 columns, as in fit, got '1 of them'"),
         ({**TABLE, "c": b}, "X must be of 2 columns, as in fit, got '3 of them'"),
     ]
@@ -319,7 +319,7 @@ def test_rows_that_lead_to_no_answer_are_refused(kind, odd):
     if hasattr(made, "inverse_transform"):
         places = made.transform(ROWS)
         assert made.inverse_transform(places) == pytest.approx(ROWS, abs=1e-12)
-        with pytest.raises(ArgumentError, match="X must be rows of 2 columns, as those of transf"):
+        with pytest.raises(ArgumentError, match="X must be rows of 2 columns, like the output of transf"):
             made.inverse_transform(places[:, :1])
 
 

@@ -33,7 +33,7 @@ STATISTICS = {
 def test_people_of_other_ids_are_refused(name, unit):
     statistic, data = STATISTICS[name]
     measured, budget = statistic.measure(epsilon=1, unit=unit), dp.Budget(epsilon=10, ids="who")
-    with pytest.raises(ArgumentError, match=r"^ids must be those of the unit, '(who)?', or .*row"):
+    with pytest.raises(ArgumentError, match=r"^ids must be the ids of the unit, '(who)?', or .*row"):
         measured(data, ids="row", budget=budget)
     assert not budget.history
 
@@ -135,5 +135,5 @@ def test_what_is_refused():
             count.plan(**{"rows": 10, "units": 5} | more)
     total = dp.Count(per_unit=(0, 3)).measure(epsilon=1, unit=dp.Unit(ids="who"))
     for measured in (dp.Count().measure(epsilon=1), total):
-        with pytest.raises(ArgumentTypeError, match="unit must be one of ids"):
+        with pytest.raises(ArgumentTypeError, match="unit must be a unit with ids"):
             measured.plan(10, 5)

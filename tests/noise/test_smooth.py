@@ -192,7 +192,7 @@ def test_floats_are_rounded_down_and_exact_kinds_agree():
     ("laplace", {"epsilon": 1}, "delta must be greater than 0"),
     ("gaussian", {"rho": 1}, "delta must be greater than 0"),
     ("arsinh-normal", {"epsilon": 1, "delta": 1e-6}, "rho must be given"),
-    ("arsinh-normal", {"rho": 1, "delta": 1e-6}, "delta must be left out when rho"),
+    ("arsinh-normal", {"rho": 1, "delta": 1e-6}, "delta must be left out if rho"),
     *((name, {"epsilon": 1}, "noise must be one of") for name in ("uniform", None, ["cauchy"])),
 ])  # fmt: skip
 def test_bad_arguments(noise, loss, message):

@@ -68,7 +68,7 @@ def test_a_stream_goes_on_after_its_last_answer(kind, path):
         assert np.array_equal(two.distribution, one.distribution)
     assert [two.answer(q, number=i) for i, q in enumerate(QUERIES)] == answers
     assert two.left == 3 and len(dp.Budget(path=path).history) == 1
-    with pytest.raises(ArgumentError, match="that of the same question"):
+    with pytest.raises(ArgumentError, match="the number of the same query"):
         two.answer(QUERIES[1], number=0)
     with pytest.raises(ArgumentError, match="at most 9"):
         two.answer(QUERIES[1], number=10)
@@ -99,7 +99,7 @@ def test_a_sparse_vector_goes_on(path):
     assert again.above.tolist() == found[0].above.tolist() == [False, False, True, False]
     assert again.values.tolist() == found[0].values.tolist() and two.answer(4, number=1) == found[1]
     for threshold, number in ((None, 0), (600, 1)):
-        with pytest.raises(ArgumentError, match="that of the same question"):
+        with pytest.raises(ArgumentError, match="the number of the same query"):
             two.answer(4, threshold, number=number)
     assert two.answer(1000).remaining == 0
     for stream in (one, sparse(path)):
@@ -295,9 +295,9 @@ def test_a_stream_that_was_stopped_while_it_learned_is_opened_again(kind, path, 
                 ask()
     for stream in (one, two):
         for ask in (lambda s=stream: s.answer(QUERIES[0], number=0), lambda s=stream: s.past):
-            with pytest.raises(StreamError, match=r"stopped while it learned.*open it again"):
+            with pytest.raises(StreamError, match=r"interrupted while it learned.*open it again"):
                 ask()
-    with pytest.raises(StreamError, match=r"stopped while it learned.*open another stream"):
+    with pytest.raises(StreamError, match=r"interrupted while it learned.*open another stream"):
         nameless.answer(QUERIES[0])
     three = linear(kind, path)
     assert len(three.past) == 1 and three.answer(QUERIES[0], number=0) == three.past[0]
@@ -315,7 +315,7 @@ def test_damage_is_noticed(path):
         stream.answer([1, 0, 0, 0])
     statement = "UPDATE turns SET answer = replace(answer, 'true', 'false')"
     change(path, "DROP TRIGGER no_UPDATE_turns", statement)
-    with pytest.raises(LedgerError, match="not what was written"):
+    with pytest.raises(LedgerError, match="changed by another program"):
         linear("MedianMechanism", path)
 
 
@@ -326,7 +326,7 @@ def test_a_start_that_was_changed_is_noticed(kind, more, path):
     assert kind == "MWEM" or np.array_equal(one._alive._counts, two._alive._counts)
     statement = "UPDATE streams SET start = replace(start, '1', '2') || ' '"
     change(path, "DROP TRIGGER no_UPDATE_streams", statement)
-    with pytest.raises(LedgerError, match="its table streams is not what was written"):
+    with pytest.raises(LedgerError, match="its table streams was changed by another program"):
         getattr(dp.online, kind)(**given)
 
 

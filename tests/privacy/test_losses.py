@@ -240,7 +240,7 @@ def test_parallel_takes_the_largest_or_two_of_them():
         (1, {"neighbors": AR, "parts": "position"}, "parts must be 'content'"),
         (1, {"neighbors": AR, "staying": [None]}, "staying must be left out"),
         (2, {"neighbors": REP, "staying": [None]}, "2 losses or None"),
-        (1, {"neighbors": REP, "staying": [None]}, "one part only"),
+        (1, {"neighbors": REP, "staying": [None]}, "only one part"),
     ):
         with pytest.raises(ArgumentError, match=words):
             parallel(*[Pure(1)] * losses, **more)
@@ -377,7 +377,7 @@ def test_the_part_of_a_row_is_the_largest_that_a_group_brings_back():
         assert group(group_within(Pure(1), size), size) == Pure(1)
         assert group(group_within(ZCDP(0.1), size), size) == ZCDP(0.1)
     assert group_within(Draws(1, 2, True), 4) == Pure(0.25)
-    with pytest.raises(ArgumentError, match="loss must be of an epsilon of at most"):
+    with pytest.raises(ArgumentError, match="loss must be a loss with an epsilon of at most"):
         group_within(Approx(10**7, 0.1), 2)
 
 

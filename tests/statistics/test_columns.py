@@ -70,7 +70,7 @@ OF_TWO, W = {"a": [1.0], "w": [1.0]}, {"weights": "w"}
         ({"axis": None}, "got 2: take one, as data.*, or pass axis=0 for each"),
         ({"axis": 1}, "axis must be 0 .or -2. .* a row has no answer, got 1"),
         ({"axis": (0, 1)}, "axis must be 0"), ({"data": np.zeros(3)}, "left out for one"),
-        ({"data": [1.0, 2.0, 3.0]}, "does not say what its columns are"),
+        ({"data": [1.0, 2.0, 3.0]}, "does not declare its columns"),
         ({"data": {"a": [1.0], "b": np.array(["x"])}}, "column 'b' of data"),
         ({"data": {}}, "a column of numbers"), ({"data": np.zeros((3, 0))}, "without columns"),
         ({"data": np.zeros((3, 2), complex, order="F")}, "real numbers"),
@@ -217,12 +217,12 @@ def test_tables_where_a_column_should_be_and_columns_where_a_table_should_be():
         (partial(median, np.arange(9.0), axis=0), "axis must be left out"),
         (partial(dp.quantile, frame, 0.5, axis=1, bounds=(0, 9)), "axis must be 0"),
         (partial(dp.percentile, frame, [5, 50], bounds=(0, 9)), "or pass axis=0"),
-        (partial(median, [frame.a, frame.b], axis=0), "does not say what its columns"),
+        (partial(median, [frame.a, frame.b], axis=0), "does not declare its columns"),
     ):  # fmt: skip
         with pytest.raises((ArgumentError, ArgumentTypeError), match=text):
             call(epsilon=1, budget=budget)
     assert not budget.history
-    with pytest.raises(DataError, match="for rows of several, pass an array or a table"):
+    with pytest.raises(DataError, match="for several columns, pass an array or a table"):
         median([frame.a, frame.b], epsilon=1)
     with pytest.raises(DataError, match="have the same number of rows"):  # which may be private
         dp.count({"a": [1.0], "b": [1.0, 2.0]}, epsilon=1, budget=budget)

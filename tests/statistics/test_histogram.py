@@ -220,16 +220,16 @@ def test_several_columns():
     ({"categories": ["a", "b"]}, "data must be a one-dimensional column of text"),
     ({"categories": ["a", 1]}, "categories"), ({"categories": ["a", "a"]}, "different texts"),
     ({"categories": ["\ud800"]}, "UTF-8"), ({"categories": [True, False]}, "ascending"),
-    ({"categories": [["a"], ["b"]]}, "for as many columns as the data have, 1"),
+    ({"categories": [["a"], ["b"]]}, "one for each of the 1 columns of the data"),
     *(({"categories": own, "bins": bins}, "one of the two") for own, bins in (
         ([["a"], None], [None, None]), ([["a"], [1]], [None, 2]), (["a"], 3),
         ([["a"], None], [None]))),
     ({"categories": [None], "bins": [3]}, "known without looking"),
-    ({"categories": [None], "bins": [3], "bounds": (0, 1)}, "as many axes"),
+    ({"categories": [None], "bins": [3], "bounds": (0, 1)}, "given for 1 axes"),
     ({"categories": [[1]], "bins": [None], "bounds": [(0, 1)]}, "or None, with categories"),
-    ({"bins": 2, "bounds": [(0, 1), (0, 1)]}, "as many columns"),
+    ({"bins": 2, "bounds": [(0, 1), (0, 1)]}, "one for each"),
     ({"bins": [2, 2, 2], "bounds": [(0, 1), (0, 1)]}, "axes"),
-    ({"bins": [1 << 20] * 2, "bounds": [(0, 1)] * 2}, "in all"),
+    ({"bins": [1 << 20] * 2, "bounds": [(0, 1)] * 2}, "in total"),
     *(({"bins": [0, 1], **own}, "weight_bounds must be given") for own in (
         {"weights": np.ones(3)}, {"weight_bounds": (0, 1)})),
     ({"bins": [0, 1], "weights": np.ones((3, 2)), "weight_bounds": (0, 1)}, "weights must be"),
@@ -327,7 +327,7 @@ def test_text_of_files(tmp_path):
         if path.suffix != ".csv":  # whose cells are text before they are anything else
             with pytest.raises(SourceError, match=r"column 'y' of .* must hold text"):
                 histogram(dp.scan(path, "y"), categories=["1"], epsilon=1)
-    with pytest.raises(ArgumentError, match="as many columns as the data have, 2"):
+    with pytest.raises(ArgumentError, match="one for each column of the data, 2"):
         histogram(both, categories=words, epsilon=1)
     digits = recorded(dp.scan(paths[-1], "y"), categories=["1", "01", "6"])[1]
     assert digits.tolist() == [np.count_nonzero(number == 1), 0, np.count_nonzero(number == 6)]

@@ -152,7 +152,7 @@ def test_masks_of_streams():
             recorded("count", Stream(chunks), where=np.ones(length, bool))
     lost = [Chunk(ones, 0), Chunk(ones[:2], 3, 1)]
     assert recorded("count", Stream(lost))[2] == 6
-    with pytest.raises(DataError, match="each null a known row"):
+    with pytest.raises(DataError, match="the row of each null must be known"):
         recorded("count", Stream(lost), where=where)
 
 
@@ -333,7 +333,7 @@ def test_the_loss_of_the_share_is_one_of_people():
     with pytest.raises(BudgetError):
         dp.kept_whole(VISITS, epsilon=0.1, budget=budget, **asked)
     for data, kw, text in (
-        (WHO, {}, "ids must be given: the id of each row"),
+        (WHO, {}, "ids must be given, with the id of each row"),
         (WHO, {"ids": WHO}, "max_rows must be given with ids"),
         (VISITS, {"ids": "who", "max_rows": "auto"}, "max_rows must be a whole number"),
     ):

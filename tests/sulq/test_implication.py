@@ -207,10 +207,10 @@ def test_the_number_of_sets_is_chosen_from_public_numbers():
 def test_nothing_is_asked_when_a_question_may_be_missing(remaining):
     a, b = Scripted(1), Scripted(2, remaining)
     for one, other in ((a, b), (b, a)):
-        with pytest.raises(BudgetError, match="nothing has been asked"):
+        with pytest.raises(BudgetError, match="no query was made"):
             dp.sulq.implication_test(one, YES, other, YES, 0.1, votes=4, trials=4)
         if not remaining:
-            with pytest.raises(BudgetError, match="nothing has been asked"):
+            with pytest.raises(BudgetError, match="no query was made"):
                 dp.sulq.implication_strength(one, YES, other, YES)
     assert not a.asked and not b.asked
 
@@ -220,7 +220,7 @@ def sums(rows=10, **kw):
 
 
 BAD = [
-    *(({party: sums(neighbors="add-remove")}, "both parties know the rows by n") for party in "ab"),
+    *(({party: sums(neighbors="add-remove")}, "both parties number the rows") for party in "ab"),
     ({"b": sums(11)}, "as many rows"),
     ({"a": sums(1), "b": sums(1)}, "at least 2"),
     ({"alpha": "count"}, "made of dpfast.sulq.Attribute"),

@@ -457,7 +457,7 @@ def test_noise_that_is_not_gaussian_has_no_price_of_gaussian_noise():
     matrix, loss = round_parts.Matrix(2, 1), Approx(1, 1e-6)
     late = _rounds.Rounds(None, loss=loss, rounds=1, **kw)
     assert late.loss.rho and late.noise(round_parts.Part(1, 1, 1, 1))
-    with pytest.raises(ArgumentError, match="parts must be named before the spend"):
+    with pytest.raises(ArgumentError, match="parts must be given before the spend"):
         late.ask(lambda source: [0, 0, 0], [matrix])
     assert late.remaining == 1
     early = _rounds.Rounds(None, loss=loss, rounds=1, parts=[matrix], **kw)
@@ -556,6 +556,6 @@ def test_functions_that_draw_random_numbers_are_refused(function):
     """Rows share the generator: one that goes changes the values of all that come after it."""
     sums = NoisySums(np.zeros(5), rho=0.5, queries=1)
     drawing = function if function is coin else numba.njit(function)
-    with pytest.raises(ArgumentTypeError, match="its row alone, so without random numbers"):
+    with pytest.raises(ArgumentTypeError, match="its row alone, without random numbers"):
         sums.sum(drawing)
     assert sums.remaining == 1

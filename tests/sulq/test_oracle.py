@@ -372,7 +372,7 @@ def test_the_last_question_and_the_ledger(relation, kw):
     budget = dp.Budget(**total, neighbors=relation)
     oracle = made(np.zeros(2000), relation, **kw, budget=budget)
     assert [oracle.queries, oracle.remaining, oracle.columns] == [3, 3, (0,)]
-    with pytest.raises(BudgetError, match="3 of 3 questions are left, not 4"):
+    with pytest.raises(BudgetError, match="3 of 3 queries are left, not 4"):
         oracle.batch(["count"] * 4)
     oracle.batch(["count"] * 2)
     assert oracle.remaining == oracle._rounds.remaining == 1

@@ -133,7 +133,7 @@ def test_columns_with_names_and_a_label_anywhere(label):
     with pytest.raises(ArgumentError, match=f"X must be rows of {D} columns, got"):
         result.predict(data)
     if label == "yes":
-        with pytest.raises(ArgumentError, match=r"X must be of the columns c0, .* in this order"):
+        with pytest.raises(ArgumentError, match=r"X must be a table with the columns c0, .* in this order"):
             result.predict(x[names[::-1]])
 
 
@@ -279,21 +279,21 @@ def test_bad_arguments_ask_nothing():
     wrong = [
         *(("margin", {"margin": value}) for value in (0, 1.1)),
         *(("radius", {"radius": value}) for value in (-1, 1e-300)),
-        ("oracle must be one with 11 questions left", {"rounds": 10}),
+        ("oracle must be an oracle with 11 queries left", {"rounds": 10}),
         ("rounds", {"rounds": 0}),
         ("intercept", {"intercept": 1}),
-        ("oracle must be one with 13 questions left", {"oracle": few, "rounds": 12}),
+        ("oracle must be an oracle with 13 queries left", {"oracle": few, "rounds": 12}),
         *(("label", {"label": value}) for value in ("y", True)),
     ]
     for words, kw in wrong:
         with pytest.raises((ArgumentError, ArgumentTypeError), match=f"^{words}"):
             sulq.learn_halfspace(**{"oracle": half, "margin": 0.1, "radius": 1, **kw})
-    with pytest.raises(ArgumentError, match="13 questions left"):
+    with pytest.raises(ArgumentError, match="13 queries left"):
         sulq.learn_conjunction(few)
     assert few.remaining == 2 * D and half.remaining == 10
     with pytest.raises(ArgumentTypeError, match="intercept"):
         sulq.halfspace_needs(3, error=0.1, margin=0.1, intercept=0)
-    with pytest.raises(ArgumentError, match="at least one column beside the label"):
+    with pytest.raises(ArgumentError, match="at least one column other than the label"):
         sulq.learn_conjunction(sulq.ExactOracle(rows[:, 0], tolerance=0.1, queries=3))
     narrow = sulq.StatisticalQueryOracle(
         planted_plane(W, M), neighbors="replace", rho=100, tolerance=0.1, queries=9

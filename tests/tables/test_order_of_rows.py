@@ -16,7 +16,7 @@ from dpfast.tables.digest import digest
 from ..support.battery import CASES, same
 from ..support.pairwise import quick_rows
 
-ORDER = "same order whenever it is read"
+ORDER = "same order in each pass"
 FED = {name: case for name, case in CASES.items() if case.form in ("column", "table")}
 OF_PEOPLE = [name for name, case in FED.items() if "ids" in case.rows]
 #: Those of which no row is chosen; a mask stands at the rows, by their numbers.

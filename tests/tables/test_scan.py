@@ -272,7 +272,7 @@ def test_columns_by_name_and_place_and_a_table_of_all(tmp_path, name):
     with pytest.raises(SourceError, match=rf"'zzz' is not in {name}"):
         table["zzz"]
     for beside in ({"ids": table["carrier"], "max_rows": 1}, {"where": table["carrier"]}):
-        with pytest.raises(ArgumentTypeError, match="columns of the same table go by their names"):
+        with pytest.raises(ArgumentTypeError, match="pass columns of the same table by name"):
             dp.sum(table["arr_delay"], **beside, **ask)
     with pytest.raises(ArgumentTypeError, match=r"not a table.* as data\['carrier'\]"):
         dp.tree_histogram(table, bins=2, bounds=(0, 1), epsilon=1)

@@ -105,7 +105,7 @@ class RowLoop:
         row = item if width is None else numba.types.Array(item, 1, "C")
         on_rows, layout, self.length = compiled("f", "one of these rows", function, row)
         if _draws(on_rows, row):
-            fail_kind("f", "a function of its row alone, so without random numbers", function)
+            fail_kind("f", "a function of its row alone, without random numbers", function)
         with _lock:
             self._fill = _loop(function, layout)
         with compiling("f", "a function that Numba can call for each row", function):

@@ -135,7 +135,7 @@ def limits(bounds: Any, columns: int | None) -> Any:
         checks.fail_type("bounds", "a tuple (min, max) of numbers", bounds)
     size = max(end.size for end in ends)
     if {end.size for end in ends} - {1, size} or size not in (1, columns or 1):
-        checks.fail("bounds", f"one pair, or {columns or 1} of them", bounds)
+        checks.fail("bounds", f"one pair, or {columns or 1} pairs", bounds)
     low, high = (np.broadcast_to(end.ravel(), size).tolist() for end in ends)
     pairs = list(zip(low, high, strict=True))
     return pairs[0] if size == 1 else pairs

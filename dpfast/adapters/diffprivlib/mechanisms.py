@@ -198,7 +198,7 @@ class _Gaussian(_Additive):
 
     def _check(self) -> None:
         if not (self.epsilon and self.delta):
-            checks.fail("delta", "greater than 0, and epsilon too", self.delta)
+            checks.fail("delta", "greater than 0, like epsilon", self.delta)
         super()._check()
 
 
@@ -313,7 +313,7 @@ class GeometricFolded(GeometricTruncated):
         TruncationAndFoldingMixin._check_limits(self)
         self._finite()
         if any(2 * end != int(2 * end) for end in (self.lower, self.upper)):
-            checks.fail("bounds", "integers or halves of them", (self.lower, self.upper))
+            checks.fail("bounds", "integers or half integers", (self.lower, self.upper))
 
     def _limited(self, answer: Any) -> Any:
         if self.lower == self.upper:
@@ -387,7 +387,7 @@ class Binary(_OfLabels):
             if not isinstance(label, str):
                 checks.fail_type(f"value{i}", "text", label)
         if not all(self._labels) or self.value0 == self.value1:
-            checks.fail("value1", "two different labels, not empty", self.value1)
+            checks.fail("value1 and value2", "two different labels, not empty", self.value1)
 
     def _release(self, value: Any) -> Any:
         return dp.response.binary, np.bool_(value == self.value1), {}
@@ -417,7 +417,9 @@ class Exponential(_Choice):
             checks.fail_type("candidates", "a list", self.candidates)
         for name, entries in (("candidates", self.candidates), ("measure", weights)):
             if entries is not None and len(entries) != len(self.utility):
-                checks.fail(name, f"of {len(self.utility)} entries", f"{len(entries)} of them")
+                checks.fail(
+                    name, f"a list of {len(self.utility)} entries", f"{len(entries)} entries"
+                )
         if weights is not None and not (min(weights) >= 0 < max(weights)):
             checks.fail("measure", "numbers of at least 0, not all 0", self.measure)
 

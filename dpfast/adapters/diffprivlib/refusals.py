@@ -17,7 +17,7 @@ REASONS = {
     "zero": "epsilon must be greater than 0: a loss of (0, delta) may show a row with delta",
     "size": "epsilon must be at least 2**-30 and at most 500",
     "fixed": "arguments do not change: make another mechanism",
-    "seeded": "random_state must be None: whoever knows a seed can take the noise away",
+    "seeded": "random_state must be None: a person who knows the seed can subtract the noise",
     "weights": "weights must be left out: theirs have no public bounds",
     "slack": "slack must be 0: its theorem is for losses that are fixed before the first answer",
     "refit": "data in parts must be fitted at once: a second fit is a release of its own",
@@ -116,7 +116,7 @@ def loss_amounts(epsilon: Any, delta: Any = 0.0) -> tuple[float, float]:
     """Check an epsilon and a delta, not both 0, and return them as floats."""
     size, share = _checked(epsilon, delta)
     if size == share == 0:
-        checks.fail("epsilon", "greater than 0, or delta", epsilon)
+        checks.fail("epsilon", "greater than 0, unless delta is", epsilon)
     return size, share
 
 

@@ -203,7 +203,7 @@ def histogramdd(
         refuse("weights")
     axis_bins = [bins] * width if np.ndim(bins) == 0 else list(bins)
     if len(axis_bins) != width:
-        checks.fail("bins", f"for {width} columns", bins)
+        checks.fail("bins", f"given for each of {width} columns", bins)
     spans = [None] * width if range is None else list(range)
     numbered = [np.ndim(axis) == 0 for axis in axis_bins]  # bins of a number, not by their edges
     if any(is_number and span is None for is_number, span in zip(numbered, spans, strict=True)):

@@ -117,4 +117,4 @@ def _left(**options: Any) -> None:
     """Refuse options of OpenDP that dpfast does not support."""
     for name, value in options.items():
         if value not in (None, False):
-            checks.fail(name, "left out, since dpfast has nothing for it", value)
+            checks.fail(name, "left out, because dpfast does not support it", value)

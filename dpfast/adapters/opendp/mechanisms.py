@@ -133,7 +133,7 @@ def from_opendp(measurement: Any, *, d_in: Any = 1, neighbors: Neighbors | None 
     metric = kind_of("metric", measurement.input_metric, "Metric")
     metric_relation = RELATIONS.get(metric)
     if metric_relation is None and neighbors is None:
-        checks.fail("neighbors", f"said for a measurement of {metric}", neighbors)
+        checks.fail("neighbors", f"given for a measurement of {metric}", neighbors)
     relation = metric_relation if neighbors is None else checks.neighbors(neighbors)
     assert relation is not None
     distance = checks.number("d_in", d_in)
@@ -148,6 +148,6 @@ def from_opendp(measurement: Any, *, d_in: Any = 1, neighbors: Neighbors | None 
     except Exception:
         mapped = None
     if mapped is None:
-        checks.fail("d_in", f"a distance that the map of the measurement takes, in {metric}", d_in)
+        checks.fail("d_in", f"a distance in {metric} that the privacy map accepts", d_in)
     kind = kind_of("measure", measurement.output_measure, "Measure")
     return Measured(measurement, loss_of_distance(kind, mapped), relation, f"opendp {metric}")

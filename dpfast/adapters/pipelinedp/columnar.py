@@ -29,8 +29,8 @@ def once(ready: Callable[[], Any], compute: Callable[[Any], list[Any]]) -> Calla
                 loss = ready()
                 if begun or os.getpid() != process:
                     raise BudgetError(
-                        "this aggregation was paid for once: it has failed, which is its answer, "
-                        "or this process is a fork"
+                        "this aggregation was paid for once: it has failed before, or this process "
+                        "is a fork"
                     )
                 begun = True
                 released = compute(loss)

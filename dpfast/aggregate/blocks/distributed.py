@@ -79,7 +79,9 @@ def answered(
     """
     shares = sorted(arrived.values)
     if any(a[:2] == b[:2] for a, b in itertools.pairwise(shares)):
-        raise DataError("rows were brought together twice, in ways that cannot be told apart")
+        raise DataError(
+            "the engine brought the rows together twice, and the results cannot be distinguished"
+        )
     whole = sum(int(np.frombuffer(p.rows, np.int64)[0]) for p in shares if p.destination == count)
     shares = [share for share in shares if share.destination < count]
     if not shares:
@@ -117,5 +119,5 @@ def outputs(
             answers[part.blocks] = part.answers
     numbers = np.concatenate([np.empty(0, np.int64), *(part.blocks for part in parts)])
     if len(np.unique(numbers)) < len(numbers) or sum(part.rows for part in parts):
-        raise DataError("rows were lost, or came twice, when an engine brought them together")
+        raise DataError("rows were lost or duplicated when an engine brought them together")
     return answers

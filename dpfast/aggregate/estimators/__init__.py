@@ -63,7 +63,9 @@ EstimatorName: TypeAlias = Literal[
 
 
 def _quantile() -> NoReturn:
-    checks.fail("estimator", "dpfast.estimators.Quantile(q), which says the quantile", "quantile")
+    checks.fail(
+        "estimator", "dpfast.estimators.Quantile(q), because a name gives no quantile", "quantile"
+    )
 
 
 #: The classes of the named estimators.
@@ -93,12 +95,14 @@ def resolve(estimator: Any, executor: str = "auto", time_limit: Any = None) -> E
     """
     processes = in_processes(executor, time_limit)
     if isinstance(estimator, type) and hasattr(estimator, "bind"):
-        checks.fail_type("estimator", "an object of its class, made by calling that", estimator)
+        checks.fail_type("estimator", "an object, made by calling the class", estimator)
     if isinstance(estimator, str) or (checks.has(estimator, "bind") and not callable(estimator)):
         if time_limit is not None:
             checks.fail("time_limit", "None for an estimator of this library", time_limit)
         if processes:
-            checks.fail("executor", "'auto' or 'threads' for such an estimator", executor)
+            checks.fail(
+                "executor", "'auto' or 'threads' for an estimator of this library", executor
+            )
         named: Estimator = estimator
         if isinstance(estimator, str):
             name = estimator.replace("_", "-")

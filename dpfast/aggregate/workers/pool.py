@@ -346,7 +346,7 @@ class WorkerPool:
         if self._unable == ATTEMPTS:
             self._unable = 0
             why = f" ({lost.trouble})" if lost.trouble else ""
-            raise WorkerError(f"{ATTEMPTS} worker processes ended before they could begin{why}")
+            raise WorkerError(f"{ATTEMPTS} worker processes ended before they started{why}")
 
 
 def _read_messages(worker: Worker, messages: bytes, ranges: BlockQueue | None = None) -> bool:

@@ -54,7 +54,7 @@ def answer(
     entry = entry_of(_table(statistic, values, options, standing), standing)
     check_where("where", values.get("where", ()), entry.by, relation)
     for name in loss.keys() - entry.takes:
-        checks.fail(name, f"left out, for {statistic} does not take it", loss[name])
+        checks.fail(name, f"left out, because {statistic} does not take it", loss[name])
     every = statistic == "count" and entry.arguments.get("nan", "keep") == "keep"
     if (every or statistic == "kept_whole") and entry.columns == (None,):  # any column has its rows
         entry = replace(entry, columns=())
@@ -122,7 +122,7 @@ def _table(
     """Return the options that differ from their defaults as a [[release]] table of a job file."""
     table = {name: value for name, value in values.items() if value != standing.get(name)}
     if "other" in options and "of" not in options and "other" not in table:
-        checks.fail("other", f"given, for {statistic} is of two columns", None)
+        checks.fail("other", f"given, because {statistic} needs two columns", None)
     by = [*table.get("by", ())]
     if by:
         table["by"] = by
@@ -148,7 +148,7 @@ def _keys(texts: Sequence[str], by: Sequence[str]) -> KeyTexts:
     if not by:
         checks.fail("keys", "left out without by", texts)
     if len(texts) != len(by):
-        checks.fail("keys", f"given once for each of {len(by)} columns (by), or @FILE", texts)
+        checks.fail("keys", f"given once for each of the {len(by)} columns in by, or @FILE", texts)
     return combined([[unquoted(item) for item in items(text, "keys")] for text in texts])
 
 

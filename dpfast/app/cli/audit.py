@@ -106,7 +106,7 @@ def _function(target: str) -> Any:
             function = getattr(function, part)
     except (ImportError, AttributeError):
         raise ArgumentError(
-            f"target must be {rule}, that can be imported, got {target!r}"
+            f"target must be {rule}, which can be imported, got {target!r}"
         ) from None
     finally:
         sys.path.remove(os.getcwd())

@@ -217,5 +217,5 @@ def report(results: Results) -> Facts:
     dpfast.errors.ArgumentTypeError: results must be what dpfast.job.run returned, got 'j' (str)
     """
     if not isinstance(results, Results):
-        checks.fail_type("results", "what dpfast.job.run returned", results)
+        checks.fail_type("results", "the results of dpfast.job.run", results)
     return output.report(results)

@@ -112,7 +112,7 @@ def read(path: Any) -> Job:
     except ValueError as error:  # also of an integer of thousands of digits
         raise ArgumentError(f"job file {file.name} must be TOML: {error}") from None
     except RecursionError:
-        raise ArgumentError(f"job file {file.name} must be TOML that is not so deep") from None
+        raise ArgumentError(f"job file {file.name} must be TOML with fewer nested levels") from None
     _check_keys("", document, SECTIONS)
     data, budget, output, defaults = (
         _table(name, document) for name in ("data", "budget", "output", "defaults")
@@ -232,7 +232,7 @@ def _entries(
     for number, table in enumerate(releases, 1):
         entry = entry_of(table, defaults, folder, number)
         if entry.name in entries:
-            checks.fail(f"release {number}: name", "another one than those before", entry.name)
+            checks.fail(f"release {number}: name", "different from the names before it", entry.name)
         entries[entry.name] = entry
     for key, value in defaults.items():
         if key not in SHARED and not any(has(key, entry) for entry in entries.values()):

@@ -443,8 +443,8 @@ class File:
             )
         if self._is_mounted():
             raise LedgerError(
-                f"ledger {self.path} is a mount point, and could be spent under another name as "
-                "well; mount its directory instead"
+                f"ledger {self.path} is a mount point, so it could also be spent under another "
+                "name; mount its directory instead"
             )
 
     def _create(self) -> None:
@@ -565,7 +565,7 @@ class File:
         whole = f"SELECT created, process, name, loss, neighbors, seal, {unit} FROM ledger"
         ((*parts, seal, ids, max_rows),) = db.execute(whole).fetchall()
         if version < 1 or text.seal("", *parts, *text.of_people(ids, max_rows)) != seal:
-            raise Damaged("its header is not what was written")
+            raise Damaged("its header was changed by another program")
         created, _, name, limited, neighbors = parts
         limit, period = text.limit(limited)
         return Header(limit, neighbors, name, ids, max_rows, period, created, seal)
@@ -620,7 +620,7 @@ class File:
         for number, *parts, ids, record, seal in db.execute(every, tail[1:]).fetchall():
             before = text.seal(before, str(number), *parts, *text.of_entry(ids, record))
             if seal != before or number != skipped + len(spends) + 1:
-                raise Damaged(f"entry {skipped + len(spends) + 1} is not what was written")
+                raise Damaged(f"entry {skipped + len(spends) + 1} was changed by another program")
             when, by, what, note, loss, neighbors, *amounts, relation = parts
             cost, counted = text.unpack(loss), Amounts(*map(text.number, amounts))
             if head.period is not None and since != (since := began(head.period, when)):

@@ -81,7 +81,9 @@ class Record:
             return None
         _, facts, start = row.parts
         if facts != self.facts:
-            checks.fail("name", "new, or that of a stream with the same arguments", self.name)
+            checks.fail(
+                "name", "a new name, or that of a stream with the same arguments", self.name
+            )
         return start, str(row.seal)
 
     def find(self) -> Any:
@@ -125,7 +127,7 @@ class Record:
         if row is None:
             return None
         if row[1] not in (None, chain.hidden(db, self._line, row[0])):
-            raise Damaged("the secret of a stream is not what was written")
+            raise Damaged("the secret of a stream was changed by another program")
         return json.loads(row[0])
 
     def later(self) -> tuple[list[Turn], Any]:
@@ -142,7 +144,7 @@ class Record:
             for turn, when, question, answer, body, seal in rows:
                 before = _sealed(before, turn, when, question, answer, body)
                 if seal != before or turn != self._seen + len(turns) + 1:
-                    raise Damaged("a turn of a stream is not what was written")
+                    raise Damaged("a turn of a stream was changed by another program")
                 turns.append(Turn(question, json.loads(answer), body))
             chain.check(db, "turns", f"{self._line} {self._seen + len(turns) + 1}", None)
             return turns, self._secret(db), before
@@ -183,7 +185,7 @@ class Record:
         """Return the number of the last turn, or raise `Damaged` if one seen before is missing."""
         query = "SELECT seal FROM turns WHERE line = ? AND turn = ?"
         if self._seen and db.execute(query, (self._line, self._seen)).fetchone() != (self._seal,):
-            raise Damaged("turns of a stream are missing, or others than were seen")
+            raise Damaged("turns of a stream are missing or were changed")
         most = "SELECT ifnull(max(turn), 0) FROM turns WHERE line = ?"
         return int(db.execute(most, (self._line,)).fetchone()[0])
 

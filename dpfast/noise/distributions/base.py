@@ -115,4 +115,4 @@ class Distribution(Branch):
         return (self,)
 
     def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
-        raise TypeError(f"{self} has a corner: its branches are expanded, not the whole")
+        raise TypeError(f"{self} has a corner in its density: expand each of its branches instead")

@@ -139,8 +139,8 @@ def _draft(name: str, amounts: dict[str, float]) -> Draft:
         return _PURE[name](pure_epsilon(amounts["rho"]) if "rho" in amounts else amounts["epsilon"])
     if name in _APPROXIMATE:
         if "delta" not in amounts:
-            checks.fail("delta", f"greater than 0, beside epsilon, for noise={name!r}", 0.0)
+            checks.fail("delta", f"greater than 0, together with epsilon, for noise={name!r}", 0.0)
         return _APPROXIMATE[name](amounts["epsilon"], amounts["delta"])
     if "rho" not in amounts:
-        checks.fail("rho", f"given, instead of epsilon, for noise={name!r}", None)
+        checks.fail("rho", f"given instead of epsilon for noise={name!r}", None)
     return _CONCENTRATED[name](amounts["rho"])

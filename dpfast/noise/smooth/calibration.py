@@ -91,7 +91,9 @@ def finish(noise: str, draft: Draft, loss: privacy.Loss) -> Calibration:
     sizes = floats(loss)
     if not (draft.beta >= _LEAST_BETA and draft.alpha > 0.0):
         name = "rho" if "rho" in sizes else "epsilon"
-        checks.fail(name, f"large enough for noise={noise!r} (it leaves no smoothing)", sizes[name])
+        checks.fail(
+            name, f"larger for noise={noise!r}, which admits no smoothing here", sizes[name]
+        )
     return Calibration(
         draft.distribution,
         draft.alpha * (1.0 - MARGIN),

@@ -135,7 +135,7 @@ class Computed(OneRow):
             pure = (values <= self._maxima[index // self._block]).all()
         if not pure:
             raise DataError(
-                "the score function gave a candidate two scores; it must be a pure function of "
-                "(data, candidate), without randomness or memory"
+                "the score function returned two scores for a candidate; it must be a pure "
+                "function of (data, candidate), without randomness or memory"
             )
         return values

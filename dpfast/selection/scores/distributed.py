@@ -53,7 +53,7 @@ class DistributedScores(OneRow):
         column = _Flat(columns.names or None)
         like = column.column(columns.store.like)
         if isinstance(like, Values) and isinstance(like.original, np.ma.MaskedArray):
-            rule = "without a mask: -inf says that a candidate is excluded"
+            rule = "an array without a mask: use -inf to exclude a candidate"
             checks.fail_kind("scores", rule, scores)
         self._dtype = chunk_dtype(_array(like).dtype, "scores")
         self._rows = TableRows(columns.store, column)

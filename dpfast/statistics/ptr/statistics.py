@@ -235,7 +235,7 @@ class Iqr(OfRanks):
         if self.ratio is None:
             return
         if self.proposed is not None:
-            checks.fail("ratio", "left out when proposed is given", self.ratio)
+            checks.fail("ratio", "left out if proposed is given", self.ratio)
         if not checks.fraction("ratio", self.ratio) > 1:
             checks.fail("ratio", "a finite number greater than 1", self.ratio)
 

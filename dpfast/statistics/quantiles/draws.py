@@ -293,7 +293,7 @@ def draw(
                     tails.add(cell)
             if is_kept:
                 return end
-    raise AssertionError("the last view is not narrow")
+    raise AssertionError("the last view must be narrow")
 
 
 def shows_tails(

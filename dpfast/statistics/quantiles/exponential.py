@@ -149,7 +149,7 @@ def rate_of(
     if rate < LEAST_RATE:
         name = "rho" if isinstance(loss, ZCDP) else "epsilon"
         parts = f" for {levels} draws that share it" if levels > 1 else ""
-        checks.fail(name, f"larger{parts}: at this loss float64 cannot resolve ranks", loss)
+        checks.fail(name, f"larger{parts}, because float64 cannot resolve ranks at this loss", loss)
     return min(rate, MOST_RATE)
 
 

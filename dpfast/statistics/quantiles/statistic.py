@@ -587,6 +587,8 @@ def percentile(
     if not len(q):
         checks.fail("q", "a number between 0 and 100, or at least one", q)
     if not (isinstance(noise, str) and noise == "auto"):
-        checks.fail("noise", "left out for several percentiles, which are drawn", noise)
+        checks.fail(
+            "noise", "left out for several percentiles, which are drawn without noise", noise
+        )
     qs = [percent(number, f"q[{i}]") / 100 for i, number in enumerate(q)]
     return Quantiles(column, qs, **same)

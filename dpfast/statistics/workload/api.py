@@ -73,7 +73,7 @@ class Workload(Binned[WorkloadCounts]):
         bins = prod(self.shape)
         if bins > MOST:
             name = "categories" if self.bins is None else "bins"
-            checks.fail(name, f"at most {MOST} of a workload", bins)
+            checks.fail(name, f"at most {MOST} bins for a workload", bins)
         if queries.matrix is not None and queries.matrix.shape[1] != bins:
             rule = f"a number for each of {bins} bins in each row"
             checks.fail("queries", rule, f"shape {queries.matrix.shape}")

@@ -183,7 +183,7 @@ class SqlRows:
         if not _is_of(where, self.store.original):
             store = self.store.of_parent()
         if store is None or not _is_of(where, store.original):
-            checks.fail("where", WHERE, "one of another table")
+            checks.fail("where", WHERE, "a condition of another table")
         expect_rows_alone(where, "where")
         expect_no_failures(where, store.dialect, "where")
         return SqlRows(store, self.names, self.words, where)
@@ -479,13 +479,13 @@ def sql_form(data: Any, name: str) -> Columns:
     else:
         checks.fail_kind(name, RULE, data)
     if table.op().find(ibis.expr.operations.Impure):
-        checks.fail_kind(name, "rows that are the same when they are read again", data)
+        checks.fail_kind(name, "rows that are the same in each read", data)
     try:
         dialect = table.get_backend().name
     except ibis.common.exceptions.IbisError:
         dialect = ""
     if dialect not in DIALECTS:
-        checks.fail_kind(name, f"of one connection, to one of: {', '.join(DIALECTS)}", data)
+        checks.fail_kind(name, f"a table of one connection to one of: {', '.join(DIALECTS)}", data)
     expect_no_failures(data, dialect, name)
     if table is data:
         return Table(Database(table, dialect), table.columns)

@@ -52,5 +52,5 @@ def literal_of(count: int, times: Times, argument: str) -> Any:
     """Return a public time, given as its count of units, as a literal."""
     value = np.int64(count).view(times.dtype).item()
     if isinstance(value, int):
-        checks.fail(argument, "times that Python's datetime has, for a database", value)
+        checks.fail(argument, "times that Python's datetime can hold, for a database", value)
     return extra("ibis", "data in a database").literal(value)
