@@ -576,7 +576,7 @@ def keeps_end(name: str, value: Any) -> None:
 def columns(name: str, count: int, width: int) -> None:
     """Check that an argument has one value for each column of the data."""
     if count != width:
-        fail(name, f"one for each of the {width} columns of the data", f"{count} values")
+        fail(name, f"one for each column of the data, {width}", f"{count} values")
 
 
 def neighbors(value: Any) -> Neighbors:

@@ -138,7 +138,7 @@ def group_by(
     if [name for name in names if not isinstance(name, str)] or len({*names}) < len(names):
         checks.fail("by", rule, by)
     if keys is None and other_key is not None:
-        rule = "left out where keys are private: public keys tell which rows are others"
+        rule = "left out if keys are private: only public keys define other keys"
         checks.fail("other_key", rule, other_key)
     relation = None if neighbors is None else checks.neighbors(neighbors)
     extra_columns, person = {}, None
@@ -189,8 +189,8 @@ def select_keys(
     have a larger weight, in two rounds; the second round leaves out the keys that the first one has
     shown. In a database, and for an epsilon of less than about .03, the loss (Kairouz, Oh and
     Viswanath, ICML 2015) or a divergence is divided among keys, whichever shows keys of fewer
-    people. Proofs are in ``dpfast/selection/key_selection.py``. All coins have exact probabilities.
-    A key that nobody has is never shown.
+    people. Proofs are in ``dpfast/selection/key_selection.py``. Each key is shown with exactly its
+    probability. A key that nobody has is never shown.
 
     Parameters
     ----------

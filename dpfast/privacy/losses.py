@@ -233,7 +233,7 @@ class Draws(Pure):
             checks.whole("categories", self.categories, 1)
         if self.bounded_range + (self.cells is not None) + (self.categories is not None) > 1:
             checks.fail(
-                "draws", "draws of one distribution: bounded_range, cells or categories", repr(self)
+                "draws", "of one distribution: bounded_range, cells or categories", repr(self)
             )
 
 

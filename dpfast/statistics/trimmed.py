@@ -268,9 +268,10 @@ def winsorized_mean(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    As `trimmed_mean`: neighbors by `neighbors`, the requested loss, by noise for a smooth upper
-    bound on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007), which is the sum of
-    the bounds for the two ends and for the rows between them.
+    The neighbors are set by `neighbors`, and the call satisfies the requested loss, as
+    `trimmed_mean`: by noise for a smooth upper bound on the local sensitivity (Nissim,
+    Raskhodnikova and Smith, STOC 2007), which is the sum of the bounds for the two ends and for the
+    rows between them.
 
     Parameters
     ----------

@@ -301,8 +301,8 @@ class Rounds:
         """Count some rounds as used, or refuse if too few are left or the process was forked."""
         if self._process != witnesses():  # before the lock, which may have been copied closed
             raise BudgetError(
-                f"{self.name}: the rounds belong to the parent of this fork, which would not see "
-                "that one was used; use them there, or pay for rounds of this process"
+                f"{self.name}: the rounds belong to the parent of this forked process, which does "
+                "not see that one was used; use them there, or pay for rounds of this process"
             )
         with self._lock:
             if self._used == self.rounds:

@@ -384,7 +384,5 @@ def window(
     counted_as = "drop" if missing is None else missing
     result = Ranks(data, missing=counted_as, assume_sorted=trusted).window(rule, width)
     if result.nan and isinstance(nan, str) and nan == "raise":
-        raise DataError(
-            "data hold NaN or null, which nan='raise' does not allow: choose nan='drop' or a number"
-        )
+        raise DataError("nan must be 'drop' or a number where data hold NaN or null, got 'raise'")
     return result

@@ -339,7 +339,7 @@ def test_optimal_composition_refuses_what_makes_no_sense():
     for loss, asked, words in (
         (Pure(1), {}, "epsilon instead"),
         (Pure(1), {"delta": 0.1, "epsilon": 1}, "epsilon instead"),
-        (Approx(1, 0.1), {"delta": 0.27}, "come to"),
+        (Approx(1, 0.1), {"delta": 0.27}, "in total"),
         (Pure(1), {"epsilon": 3}, "use compose"),
         (Pure(1e300), {"epsilon": 1e300}, "epsilon must be larger"),
         (ZCDP(1), {"delta": 0.1}, "Pure or Approx"),

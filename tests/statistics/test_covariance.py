@@ -98,8 +98,8 @@ def test_without_noise_it_is_the_covariance(way, relation, ddof):
 
 @pytest.mark.parametrize(("kw", "words"), [
     ({"bounds": (0, 1)}, "a pair for each column"), ({"epsilon": 1000}, "epsilon"),
-    ({"bounds": [(0, 1)]}, "as many columns as the data have, 3"),
-    ({"data": np.zeros(5)}, "as many columns as the data have, 1"),
+    ({"bounds": [(0, 1)]}, "one for each column of the data, 3"),
+    ({"data": np.zeros(5)}, "one for each column of the data, 1"),
 ])  # fmt: skip
 def test_bad_arguments_cost_nothing(kw, words):
     refused(covariance, words, **{"data": np.zeros((5, 3)), "bounds": BOUNDS, "epsilon": 0.5, **kw})

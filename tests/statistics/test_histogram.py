@@ -220,7 +220,7 @@ def test_several_columns():
     ({"categories": ["a", "b"]}, "data must be a one-dimensional column of text"),
     ({"categories": ["a", 1]}, "categories"), ({"categories": ["a", "a"]}, "different texts"),
     ({"categories": ["\ud800"]}, "UTF-8"), ({"categories": [True, False]}, "ascending"),
-    ({"categories": [["a"], ["b"]]}, "one for each of the 1 columns of the data"),
+    ({"categories": [["a"], ["b"]]}, "one for each column of the data, 1"),
     *(({"categories": own, "bins": bins}, "one of the two") for own, bins in (
         ([["a"], None], [None, None]), ([["a"], [1]], [None, 2]), (["a"], 3),
         ([["a"], None], [None]))),

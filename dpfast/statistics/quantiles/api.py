@@ -168,9 +168,10 @@ def median(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    As `quantile`: neighbors by `neighbors`, the requested loss, by smooth sensitivity (Nissim,
-    Raskhodnikova and Smith, STOC 2007) with exactly rounded admissible noise, or by an exact draw
-    of the exponential mechanism (McSherry and Talwar, FOCS 2007).
+    The neighbors are set by `neighbors`, and the call satisfies the requested loss, as `quantile`:
+    by smooth sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007) with exactly rounded
+    admissible noise, or by an exact draw of the exponential mechanism (McSherry and Talwar, FOCS
+    2007).
 
     Parameters
     ----------
@@ -360,10 +361,10 @@ def percentile(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    As `quantile` for one number, and as `quantiles` for a list of them: neighbors by `neighbors`,
-    the requested loss, for all answers together. Both use exact draws of exponential mechanisms
-    (McSherry and Talwar, FOCS 2007); one number may also have noise for its smooth sensitivity
-    (Nissim, Raskhodnikova and Smith, STOC 2007).
+    The neighbors are set by `neighbors`, and the call satisfies the requested loss, as `quantile`
+    for one number, and as `quantiles` for a list of them: for all answers together. Both use exact
+    draws of exponential mechanisms (McSherry and Talwar, FOCS 2007); one number may also have noise
+    for its smooth sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007).
 
     Parameters
     ----------
@@ -538,9 +539,9 @@ def maximum(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    As `minimum`: neighbors by `neighbors`, the requested loss, by an exact draw of the exponential
-    mechanism (McSherry and Talwar, FOCS 2007) or by smooth sensitivity (Nissim, Raskhodnikova and
-    Smith, STOC 2007).
+    The neighbors are set by `neighbors`, and the call satisfies the requested loss, as `minimum`:
+    by an exact draw of the exponential mechanism (McSherry and Talwar, FOCS 2007) or by smooth
+    sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007).
 
     Parameters
     ----------
