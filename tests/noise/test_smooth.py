@@ -187,7 +187,7 @@ def test_floats_are_rounded_down_and_exact_kinds_agree():
     ("cauchy", {"rho": 1e-320}, "rho must be at least"),
     *((name, {"epsilon": 1e-320, "delta": 1e-9}, "epsilon must be at least")
       for name in ("laplace", "gaussian")),
-    ("gaussian", {"epsilon": 1e-9, "delta": 1e-300}, "epsilon must be large enough"),
+    ("gaussian", {"epsilon": 1e-9, "delta": 1e-300}, "epsilon must be larger"),
     ("laplace", {"epsilon": 1, "delta": 1e-301}, "delta must be 0, or at least"),
     ("laplace", {"epsilon": 1}, "delta must be greater than 0"),
     ("gaussian", {"rho": 1}, "delta must be greater than 0"),
