@@ -27,7 +27,7 @@ HALVES = np.arange(2.0 * N).reshape(N, 2) % 2
 SIDES = np.arange(N) % 2
 LOSS, PURE = {"epsilon": 2.0}, dp.privacy.Pure(2)
 HUNDRED = {"bounds": (0, 100), **LOSS}
-SAID = "pandas objects must have equal indexes, but these differ: sort them in the same way, or pass"
+SAID = "pandas objects must have equal indexes, but these differ: sort them in the same way, or"
 
 
 def on(index, order=slice(None)):

@@ -116,7 +116,7 @@ def test_a_table_for_a_column_costs_nothing_and_says_how_to_name_one(mistake):
     is_table = mistake != "a matrix"
     costs_nothing(
         functools.partial(RELEASES["histogram"], data),
-        match=r"not a table.*: name one, such as data.*\['age'\]" if is_table else "one-dimensional",
+        match=r"not a table.*such as data.*\['age'\]" if is_table else "one-dimensional",
     )
 
 

@@ -261,7 +261,7 @@ N = "agg = {n = {statistic = 'count'}}\n"
         (PART + "agg = {n = {statistic = 'sum', column = 'delay'}}",
          "agg.n.bounds must be given: sum needs it"),
         (PART + N + "statistic = 'count'", "agg must be tables [release.agg.NAME] of s"),
-        ("agg = {}\ncolumn = 'a'", "release 1: by must be given, because agg has statistics of groups"),
+        ("agg = {}\ncolumn = 'a'", "by must be given, because agg has statistics of groups"),
         (PART + N + "weights = {m = 1}", "'agg by month': weights must be for 'n', got 'm'"),
         (COUNT | {"where": [True]}, (TypeError, "where must be a table such as")),
         (PART + "statistic = 'count'\nwhere = {column = 'delay', over = 1}",

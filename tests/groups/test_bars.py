@@ -361,7 +361,7 @@ def test_a_limit_that_makes_no_sense_or_without_a_bar_is_refused_before_the_spen
         (lambda: groups.mean("x", bounds=(0, 4), **paid), words),
         (lambda: groups.top_k(1, **paid), words),
         (lambda: groups.count(per_unit=(0, 3), **paid), words),
-        (lambda: groups.agg({LOST: dp.stat.count()}, **paid), "statistics must be named differently"),
+        (lambda: groups.agg({LOST: dp.stat.count()}, **paid), "must be named differently"),
     ):
         with pytest.raises(ArgumentError, match=match):
             call()

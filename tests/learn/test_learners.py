@@ -319,7 +319,7 @@ def test_rows_that_lead_to_no_answer_are_refused(kind, odd):
     if hasattr(made, "inverse_transform"):
         places = made.transform(ROWS)
         assert made.inverse_transform(places) == pytest.approx(ROWS, abs=1e-12)
-        with pytest.raises(ArgumentError, match="X must be rows of 2 columns, like the output of transf"):
+        with pytest.raises(ArgumentError, match="X must be rows of 2 columns, like the output"):
             made.inverse_transform(places[:, :1])
 
 

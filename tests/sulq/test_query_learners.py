@@ -133,7 +133,7 @@ def test_columns_with_names_and_a_label_anywhere(label):
     with pytest.raises(ArgumentError, match=f"X must be rows of {D} columns, got"):
         result.predict(data)
     if label == "yes":
-        with pytest.raises(ArgumentError, match=r"X must be a table with the columns c0, .* in this order"):
+        with pytest.raises(ArgumentError, match=r"a table with the columns c0, .* in this order"):
             result.predict(x[names[::-1]])
 
 
