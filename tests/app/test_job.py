@@ -705,7 +705,7 @@ BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
         (release(MEAN + "bound = [0, 1]"),
          "release 'mean of a': bound must be an argument of mean (did you mean 'bounds'?), which"),
         (release(MEAN + "epsilon = 1"), "divided by weight, got 1"),
-        (release(MEAN + "interval = true"), "interval must be left out for statistics other than median"),
+        (release(MEAN + "interval = true"), "interval must be left out for statistics other than"),
         (release(MEAN + "rng = 1"), "rng must be left out"),
         (release(MEAN + "weights = 3\nweight_bounds = [0, 1]"),
          (TypeError, "release 'mean of a': weights must be text")),

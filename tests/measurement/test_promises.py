@@ -58,7 +58,7 @@ def test_other_columns_than_were_said_are_refused(statistic, columns, width):
     loss = {"epsilon": 1, "delta": 1e-6}
     measured = statistic(bounds=(0, 1)).measure(**loss, columns=columns)
     budget = dp.Budget(epsilon=10, delta=0.1)
-    with pytest.raises(ArgumentError, match=rf"^data must be of {columns} columns"):
+    with pytest.raises(ArgumentError, match=rf"^data must be a table of {columns} columns"):
         measured(np.ones((50, width)), budget=budget)
     assert not budget.history
     measured(np.ones((50, columns)), budget=budget)
