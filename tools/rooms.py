@@ -190,7 +190,11 @@ def kernels(path: Path) -> list[str]:
     if not (found := set(calls(path))):
         modules = files()
         found = {call for name in imports(path, modules) for call in calls(modules[name])}
-    return sorted(call for call in found if not call.startswith(("rng.", "tables.Key")))
+    return sorted(
+        call
+        for call in found
+        if not call.startswith(("rng.", "tables.Key", "bit_generator.", "calls."))
+    )
 
 
 def places_of(name: str) -> list[tuple[Path, int]]:
@@ -217,8 +221,7 @@ def show(name: str) -> bool:
         found = {
             "tests": mentions(names, (tests / own_room).rglob("test_*.py"))
             or mentions(names, tests.rglob("*.py")),
-            "twins": mentions(words, (twins / own_room).rglob("*.py"))
-            or mentions(words, twins.rglob("*.py")),
+            "twins": mentions(words, (twins / own_room).rglob("*.py")),
         }
         print(f"{name}: {path.relative_to(ROOT)}:{line}")
         print(f"    kernels: {', '.join(called) or 'none'}")
