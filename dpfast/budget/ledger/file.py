@@ -330,7 +330,10 @@ class File:
                         if write:
                             last_row = chain.close(db, last_row)
                     if witnesses() != here:
-                        raise LedgerError(f"ledger {self.path}: the process was forked meanwhile")
+                        raise LedgerError(
+                            f"ledger {self.path} was not written: the process was forked during "
+                            "this call; fork before it or after it"
+                        )
                     db.execute("COMMIT")
                     if write and files != self._files():
                         raise LedgerError(
