@@ -509,7 +509,7 @@ def test_rows_that_cannot_be_mapped():
     gone = File(8, open_to_all=False)  # shorter than the rows
     with (
         WorkerPool(faults.median, None, "f") as crew,
-        pytest.raises(WorkerError, match=r"could begin \(\w+Error: "),
+        pytest.raises(WorkerError, match=r"they started \(\w+Error: "),
     ):
         crew.call_blocks(rows, gone, offsets, np.zeros((2, 1)), 1)
     gone.close()

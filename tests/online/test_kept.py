@@ -184,7 +184,7 @@ def test_a_stream_is_told_from_others_by_each_argument(path, kind, other):
     getattr(dp.online, kind)(**KEPT[kind], **shared)
     wrong = {another: KEPT[another] for another in KEPT.keys() - {kind}}
     for another, given in ({kind: {**KEPT[kind], **other}} | wrong).items():
-        with pytest.raises(ArgumentError, match="name must be new"):
+        with pytest.raises(ArgumentError, match="name must be a new name"):
             getattr(dp.online, another)(**given, **shared)
     assert len(dp.Budget(path=path).history) == 1
 

@@ -214,7 +214,7 @@ def report(results: Results) -> Facts:
     >>> import dpfast as dp
     >>> dp.job.report("j")
     Traceback (most recent call last):
-    dpfast.errors.ArgumentTypeError: results must be what dpfast.job.run returned, got 'j' (str)
+    dpfast.errors.ArgumentTypeError: results must be the results of dpfast.job.run, got 'j' (str)
     """
     if not isinstance(results, Results):
         checks.fail_type("results", "the results of dpfast.job.run", results)
