@@ -161,7 +161,7 @@ def test_a_record_of_a_release_is_kept(path):
                 budget.spend(Pure(1), neighbors=REP, ids="who", record=bad)
         assert budget.spent["epsilon"] == 3
     sql(path, "UPDATE lines SET record = NULL WHERE line = 1")
-    with pytest.raises(LedgerError, match="entry 1 was changed by another program"):
+    with pytest.raises(LedgerError, match="entry 1 was changed or damaged"):
         dp.Budget(path=path)
 
 
@@ -201,8 +201,8 @@ def test_the_history_is_a_table(path):
 
 
 DAMAGE = {
-    "UPDATE lines SET note = 'x' WHERE line = {}": "entry 6 was changed by another program",
-    "UPDATE lines SET record = NULL WHERE line = {}": "entry 6 was changed by another program",
+    "UPDATE lines SET note = 'x' WHERE line = {}": "entry 6 was changed or damaged",
+    "UPDATE lines SET record = NULL WHERE line = {}": "entry 6 was changed or damaged",
     "UPDATE steps SET seal = 'x' WHERE what = 'lines {}'": "its steps were changed",
     "DELETE FROM answers WHERE line = {}": "its steps were changed",
     "UPDATE answers SET answer = '9.5' WHERE line = {}": "its table answers",

@@ -161,7 +161,7 @@ def test_a_damaged_one_and_a_refused_spend_seal_nothing(tmp_path, form):
     budget = dp.Budget(path=path)
     sql(path, "DROP TRIGGER no_UPDATE_lines", "UPDATE lines SET note = 'another' WHERE line = 2")
     before = path.read_bytes()
-    with pytest.raises(LedgerError, match="entry 2 was changed by another program"):
+    with pytest.raises(LedgerError, match="entry 2 was changed or damaged"):
         budget.spend(Pure(0.1), neighbors="replace")
     assert path.read_bytes() == before
 

@@ -106,5 +106,5 @@ def test_a_key_that_is_moved_is_damage(tmp_path):
     with unguarded(path) as db:
         db.execute("UPDATE keys SET line = 2")
     for use in (budget.entry, lambda key: spend(budget, key), lambda key: dp.Budget(path=path)):
-        with pytest.raises(LedgerError, match="its table keys was changed by another program"):
+        with pytest.raises(LedgerError, match="its table keys was changed or damaged"):
             use("a")

@@ -188,7 +188,7 @@ def check(db: Connection, table: str, name: str, seal: str | None) -> None:
     if seal is None and step is None:
         return
     if seal is None or step is None or text.seal(step[1], what, seal) != step[0]:
-        raise Damaged(f"its table {table} was changed by another program")
+        raise Damaged(f"its table {table} was changed or damaged")
 
 
 def whole(db: Connection, first: str, most: int | None = None) -> None:
@@ -202,11 +202,11 @@ def whole(db: Connection, first: str, most: int | None = None) -> None:
     tail = "SELECT step, what, seal FROM steps WHERE step >= ? ORDER BY step"
     (step, what, before), *steps = db.execute(tail, (begin,)).fetchall()
     if (step, before) != (begin, before if begin else first):
-        raise Damaged("its steps were changed by another program")
+        raise Damaged("its steps were changed or damaged")
     rows = dict(_rows(db) if begin == 0 else _rows_named(db, (what for _, what, _ in steps)))
     for count, (step, what, seal) in enumerate(steps, begin + 1):
         if (step, seal) != (count, text.seal(before, what, rows.pop(what, None))):
-            raise Damaged("its steps were changed by another program")
+            raise Damaged("its steps were changed or damaged")
         before = seal
     if rows:
         raise Damaged("it has rows that dpfast did not write")
@@ -242,7 +242,7 @@ def check_sums(db: Connection) -> LastRow:
         raise Damaged("entries are missing")
     last_row = last(db)
     if seal != (last_row.seal if last_row.table == "lines" else _sealed(last_row.seal, parts)):
-        raise Damaged("its sums were changed by another program")
+        raise Damaged("its sums were changed or damaged")
     return last_row
 
 
@@ -276,7 +276,7 @@ def identities(db: Connection, first: str) -> list[str]:
     rows = db.execute("SELECT place, time, process, identity, seal FROM places").fetchall()
     for number, (index, *parts, seal) in enumerate(rows, 1):
         if index != number or text.seal(first, "place", str(index), *parts) != seal:
-            raise Damaged("its recorded location was changed by another program")
+            raise Damaged("its recorded location was changed or damaged")
     check(db, "places", str(len(rows) + 1), None)
     return [identity for *_, identity, _ in rows]
 
@@ -310,7 +310,7 @@ def rows_of(db: Connection, table: str, where: str = "", *values: object) -> lis
     rows = db.execute(every + where, values).fetchall()
     for _, paid, seal, *parts in rows:
         if paid is None or seal not in (None, text.seal(paid, *begin, *parts)):
-            raise Damaged(f"its table {table} was changed by another program")
+            raise Damaged(f"its table {table} was changed or damaged")
     return [OfEntry(line, seal, tuple(parts)) for line, _, seal, *parts in rows]
 
 

@@ -568,7 +568,7 @@ class File:
         whole = f"SELECT created, process, name, loss, neighbors, seal, {unit} FROM ledger"
         ((*parts, seal, ids, max_rows),) = db.execute(whole).fetchall()
         if version < 1 or text.seal("", *parts, *text.of_people(ids, max_rows)) != seal:
-            raise Damaged("its header was changed by another program")
+            raise Damaged("its header was changed or damaged")
         created, _, name, limited, neighbors = parts
         limit, period = text.limit(limited)
         return Header(limit, neighbors, name, ids, max_rows, period, created, seal)
@@ -623,7 +623,7 @@ class File:
         for number, *parts, ids, record, seal in db.execute(every, tail[1:]).fetchall():
             before = text.seal(before, str(number), *parts, *text.of_entry(ids, record))
             if seal != before or number != skipped + len(spends) + 1:
-                raise Damaged(f"entry {skipped + len(spends) + 1} was changed by another program")
+                raise Damaged(f"entry {skipped + len(spends) + 1} was changed or damaged")
             when, by, what, note, loss, neighbors, *amounts, relation = parts
             cost, counted = text.unpack(loss), Amounts(*map(text.number, amounts))
             if head.period is not None and since != (since := began(head.period, when)):

@@ -127,7 +127,7 @@ class Record:
         if row is None:
             return None
         if row[1] not in (None, chain.hidden(db, self._line, row[0])):
-            raise Damaged("the secret of a stream was changed by another program")
+            raise Damaged("the secret of a stream was changed or damaged")
         return json.loads(row[0])
 
     def later(self) -> tuple[list[Turn], Any]:
@@ -144,7 +144,7 @@ class Record:
             for turn, when, question, answer, body, seal in rows:
                 before = _sealed(before, turn, when, question, answer, body)
                 if seal != before or turn != self._seen + len(turns) + 1:
-                    raise Damaged("a turn of a stream was changed by another program")
+                    raise Damaged("a turn of a stream was changed or damaged")
                 turns.append(Turn(question, json.loads(answer), body))
             chain.check(db, "turns", f"{self._line} {self._seen + len(turns) + 1}", None)
             return turns, self._secret(db), before
