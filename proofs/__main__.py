@@ -1,0 +1,125 @@
+"""Check every proof with Coq, and print what each theorem stands on.
+
+    python -m proofs            # compiles what changed, then checks all theorems
+    python -m proofs --clean    # compiles all again
+    python -m proofs --list     # prints each theorem with its statement; needs no Coq
+
+A theorem is what a file says with `Theorem`; `Lemma` is for steps. Each theorem may stand on the
+axioms by which Coq's standard library makes its real numbers, and on nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+#: What `exp_plus` of the standard library stands on, too.
+AXIOMS = {
+    "Classical_Prop.classic",
+    "ClassicalDedekindReals.sig_forall_dec",
+    "ClassicalDedekindReals.sig_not_dec",
+    "FunctionalExtensionality.functional_extensionality_dep",
+}
+STATEMENT = re.compile(
+    r"(?:\(\* (?P<comment>(?:(?!\*\)).)*?) ?\*\)\n)?"
+    r"Theorem (?P<name>\w+)(?P<rest>.*?)\nProof",
+    re.S,
+)
+INSTALL = "apt-get install coq libcoq-mathcomp-ssreflect libcoq-coquelicot libcoq-interval"
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A theorem: its file without ending, name, the comment above it and its statement."""
+
+    file: str
+    name: str
+    comment: str
+    statement: str
+
+
+def files(folder: Path = HERE) -> list[str]:
+    """The files of the proofs, each after those that it imports, without their ending."""
+    project = (folder / "_CoqProject").read_text(encoding="utf-8").split()
+    return [name.removesuffix(".v") for name in project if name.endswith(".v")]
+
+
+def theorems(folder: Path = HERE) -> Iterator[Theorem]:
+    """The theorems of all files."""
+    for file in files(folder):
+        text = (folder / f"{file}.v").read_text(encoding="utf-8")
+        for match in STATEMENT.finditer(text):
+            comment = " ".join((match["comment"] or "").split())
+            statement = f"Theorem {match['name']}{match['rest']}"
+            yield Theorem(file, match["name"], comment, statement)
+
+
+def compile_all(folder: Path = HERE, *, clean: bool = False) -> None:
+    """Compile every file; a proof that fails raises `CalledProcessError`."""
+    makefile = ["coq_makefile", "-f", "_CoqProject", "-o", "Makefile.coq"]
+    subprocess.run(makefile, cwd=folder, check=True)
+    make = ["make", "-s", "-f", "Makefile.coq"]
+    if clean:
+        subprocess.run([*make, "clean"], cwd=folder, check=True)
+    subprocess.run([*make, f"-j{os.cpu_count() or 1}"], cwd=folder, check=True)
+
+
+def assumptions(folder: Path = HERE) -> dict[str, set[str]]:
+    """The axioms that each theorem of compiled files stands on."""
+    found = list(theorems(folder))
+    lines = [f"From Dpfast Require {' '.join(files(folder))}."]
+    for theorem in found:
+        lines += [f'Redirect "{theorem.file}.{theorem.name}"']
+        lines += [f"Print Assumptions {theorem.file}.{theorem.name}."]
+    with tempfile.TemporaryDirectory() as scratch:
+        asked = Path(scratch, "asked.v")
+        asked.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        command = ["coqc", "-q", "-Q", str(folder), "Dpfast", str(asked)]
+        subprocess.run(command, cwd=scratch, check=True)
+        return {
+            f"{theorem.file}.{theorem.name}": set(
+                re.findall(
+                    r"^([\w.]+)\s*:",
+                    Path(scratch, f"{theorem.file}.{theorem.name}.out").read_text("utf-8"),
+                    re.M,
+                )
+            )
+            - {"Axioms"}
+            for theorem in found
+        }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m proofs", description=__doc__.split("\n")[0])
+    parser.add_argument("--clean", action="store_true", help="compile all files again")
+    parser.add_argument("--list", action="store_true", help="print the theorems and stop")
+    chosen = parser.parse_args()
+    if chosen.list:
+        for theorem in theorems():
+            print(f"{theorem.file}.v\n{theorem.comment}\n{theorem.statement}\n")
+        return 0
+    if shutil.which("coqc") is None:
+        print(f"proofs were NOT checked: there is no Coq here: {INSTALL}")
+        return 0
+    compile_all(clean=chosen.clean)
+    wrong = 0
+    stands_on = assumptions()
+    for name, axioms in stands_on.items():
+        if axioms - AXIOMS:
+            wrong += 1
+            print(f"{name} stands on {', '.join(sorted(axioms - AXIOMS))}")
+    print(f"{len(stands_on)} theorems are proved, {wrong} of them with axioms of their own")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
