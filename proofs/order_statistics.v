@@ -50,7 +50,9 @@ Lemma count_app : forall A has (x y : list A), count has (x ++ y) = (count has x
 Proof. intros. unfold count. now rewrite filter_app, app_length. Qed.
 
 Lemma count_length : forall A has (x : list A), (count has x <= length x)%nat.
-Proof. induction x as [|u x IH]; [apply le_n|]. rewrite count_cons. destruct (has u); simpl; lia. Qed.
+Proof.
+  induction x as [|u x IH]; [apply le_n|]. rewrite count_cons. destruct (has u); simpl; lia.
+Qed.
 
 Lemma count_all : forall A has (x : list A), Forall (fun u => has u = true) x ->
   count has x = length x.
@@ -58,7 +60,8 @@ Proof.
   induction 1 as [|u x Hu _ IH]; [reflexivity|]. now rewrite count_cons, Hu, IH.
 Qed.
 
-Lemma count_none : forall A has (x : list A), Forall (fun u => has u = false) x -> count has x = 0%nat.
+Lemma count_none : forall A has (x : list A), Forall (fun u => has u = false) x ->
+  count has x = 0%nat.
 Proof. induction 1 as [|u x Hu _ IH]; [reflexivity|]. now rewrite count_cons, Hu, IH. Qed.
 
 (* A table with a row of some property, parted there. *)
@@ -261,7 +264,8 @@ Proof.
   intros [|v y] d [Hn Hy] H; try (simpl in Hn; discriminate); try (now unfold hamming in H).
   apply Forall_cons_iff in Hy. destruct Hy as [Hv Hy]. injection Hn as Hn.
   rewrite hamming_cons in H. destruct (different (u, v)) eqn:E; simpl in H.
-  - exists (v :: x). rewrite !hamming_cons, different_same, E, hamming_same. repeat split; simpl; auto.
+  - exists (v :: x). rewrite !hamming_cons, different_same, E, hamming_same.
+    repeat split; simpl; auto.
   - destruct (IH y d) as (w & [Hl Hw] & H1 & H2); [now split|exact H|]. exists (u :: w).
     rewrite !hamming_cons, different_same, E. simpl. repeat split; simpl; auto.
 Qed.
