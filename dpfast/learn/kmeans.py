@@ -1,54 +1,81 @@
 """Private k-means: a few rounds of noisy counts and sums of the rows nearest to each center.
 
-A round starts with k centers. A row belongs to the nearest center, and adds 1 to its count. To the
-sum of column j it adds z_j, the distance of its cell from the public middle in half cells, at most
-s_j in size. So an added or removed row changes one count by 1 and one sum of each column by at most
-s_j. A replaced row changes, if it stays with its center, no count and one sum of each column by at
-most 2 s_j; otherwise two counts by 1 and two sums of each column by at most s_j.
+*Sensitivity of a round.* A round starts with k centers, and each row belongs to the nearest one. In
+column j let z_j be the distance of the row from the public middle of the column, in half cells of
+the public grid. So |z_j| is at most a public number s_j. The row adds 1 to the count of its center,
+and z_j to the sum of its center for column j. Between neighbors
 
-*How it starts.* None of that depends on k. So the first round can use more cells than there are
-clusters, around public points. k-means on their released counts and means sees the overall
-distribution of the rows, and does not get stuck as steps from poor centers would. It finds twice as
-many centers as there are clusters if rounds remain to count them once; the same step again reduces
-them to k.
+* a row is added or removed: one count changes by 1, and one sum of each column by at most s_j;
+* a row is replaced and stays with its center: no count changes, and one sum of each column changes
+  by at most 2 s_j;
+* a row is replaced and changes its center: two counts change by 1, and two sums of each column by
+  at most s_j each.
 
-*How a round is shared.* Let counts have the share a, and column j the share (1 - a) w_j / W, w_j
-the width of its bounds and W their sum. Among all shares for the columns these have the least total
-variance: column j has w_j W of a total of W^2, where equal noise for all would have d (w_1^2 + ...
-+ w_d^2). A center at the distance q of the middle with n rows is off by W^2 / (4 (1 - a)) +
-q^2 / a, over n^2 2 rho: least for a : 1 - a = 2 q : W, and with q half of the box's half diagonal,
-for a box of equal sides, that is 1 : 2 sqrt(d). A column much narrower than the others counts as
-`NARROW` of W wide: less of a share would hardly help them.
+*The first round.* The sensitivity does not depend on k. So the first round may use more points than
+there are clusters; they are public and fill the box. (A point stands for the cell of all rows that
+are nearest to it.) The release has a noisy count and a noisy mean for each. Weighted k-means on
+these released points computes the centers for the next round. It knows roughly where all rows are,
+so it does not get stuck as k-means from poor starting centers would. If three rounds or more
+remain, it computes 2 k centers instead, the next round counts and sums the rows of these, and the
+same computation reduces them to k.
 
-For an epsilon alone a center is a vector of its count and its sums, of which a row moves one,
-within the box of 1 and all s_j; one that is replaced goes two such steps. Its joint noise is chosen
-by the error of a center as above (`rounds`): (w_j / 2)^2 for each sum, q^2 for the count.
+*How Gaussian noise is shared in a round.* Let w_j be the width of the bounds of column j, and W the
+sum of all w_j. Counts get the share a of a round, and column j the share (1 - a) w_j / W. For a
+round of rho, the noise in a sum of column j then has the variance w_j W / (8 rho (1 - a)). Among
+all ways to share 1 - a among the columns this one has the least total of these variances: it is in
+proportion to W^2, where equal noise for all d columns has d (w_1^2 + ... + w_d^2).
 
-Where rows are replaced and noise is Gaussian, counts come for nothing. If sums have all of the
-round for 2 s_j, a row that stays with its center uses it up; one that does not uses half of it for
-its sums, and the other half is there for noise in counts that change by sqrt(2).
+For the choice of a, take a center of n rows at the distance q from the middle of the box. Its mean
+is a noisy sum over a noisy count, with a squared error of about
 
-*How many rounds.* Let noise in a sum have the variance V, then that in the mean of n / k rows has V
-/ (n / k)^2. Once it is a good part of the variance inside of clusters, another round makes centers
-worse. Those of a box that is evenly full have B = (w_1^2 + ... + w_d^2) k^(-2/d) / 12, or about so
-much. So all `USUAL` rounds are asked for, one by one, if noise has at most the fraction `LITTLE` of
-B, or `LITTLE_BESIDE_POOR` where no more than k cells of the first round have rows to speak of, so
-that further rounds have much to mend. Otherwise those after the first are used two by two, if noise
-of two is so small, or all at once. For n there is the sum of the first round's noisy counts.
+    (W^2 / (4 (1 - a)) + q^2 / a) / (2 rho n^2).
 
-*Counts alone.* A count changes by 1 and a sum by half of a width, so counts of many cells cost less
-than sums of few. Of so few columns that `MOST_CELLS` could be 2^d or more, `COUNT` parts of the
-loss are for the number of rows before all else, and `ROUND` for each of five rounds. Where noise in
-a round of sums is more than the fraction `LITTLE_BESIDE_CELLS` of B, and 2^d cells or more, which
-part each column, would have `FULL` deviations of noise each if rows were everywhere alike, all that
-is left is for the counts of such cells, and centers are found for their middles; or half of it, and
-the other half for one round of sums around these, if noise of that has at most the part `COARSE` of
-the variance within cells. (Su, Cao, Li, Bertino and Jin, CODASPY 2016, count in a grid whose cells
-they choose by the rows and the loss, too.) A row is in one cell: such a round has all of its loss
-for a change of 1, or of two such changes where rows are replaced.
+That is least for a : 1 - a = 2 q : W. For q we take half of the half diagonal of the box. If all
+columns have the same width this is a : 1 - a = 1 : 2 sqrt(d), which is used for every box. A column
+much narrower than the others has its share as if it had `NARROW` of W as its width: with less, the
+others would gain hardly anything.
 
-*Public points.* No row is looked at for where k-means starts, for points that fill a box, and for k
-centers of released, weighted points. Nothing of these is random: the same arguments lead to the
+*Noise for epsilon alone.* The count and the sums of one center form a vector. An added or removed
+row changes one such vector, by a vector in the box with the sides 1 and s_1, ..., s_d. A replaced
+row is two steps of this kind. The vector gets joint noise (`rounds`), the one with the least error
+of a center: a sum of column j has the weight (w_j / 2)^2, and a count has q^2, as above.
+
+*Replaced rows and Gaussian noise.* Here the counts cost nothing extra. Let the sums have noise for
+changes by 2 s_j, and the whole of the round. A row that stays with its center uses up the round. A
+row that changes its center changes two sums of each column by s_j, which in squared L2 norm is half
+of that. So it leaves half of the round for the counts, which change by sqrt(2) in L2 norm.
+
+*How many rounds.* Let V be the variance of the noise in a center's sums, all columns together. A
+mean of n / k rows then has noise of variance V / (n / k)^2. Once this is a good part of the
+variance within clusters, another round makes centers worse. For rows that are spread evenly over
+the box, the variance within clusters is about
+
+    B = (w_1^2 + ... + w_d^2) k^(-2/d) / 12.
+
+So all `USUAL` rounds are used, one by one, if V / (n / k)^2 is at most `LITTLE` B. The limit is
+`LITTLE_BESIDE_POOR` B if no more than k points of the first round have a count above the noise,
+because further rounds then have much to mend. Otherwise the rounds after the first are used in
+pairs, as one round with the noise of two, if that is below the limit. If not, they are used all at
+once. The number n is estimated by the sum of the noisy counts of the first round.
+
+*Counts alone.* A count changes by 1, and a sum by half of a width. So counts of many cells cost
+less than the sums of a few. If there are so few columns d that 2^d is at most `MOST_CELLS`, then
+`COUNT` parts of the loss first pay for a noisy number of rows n, and `ROUND` parts for each of five
+rounds. With n known, cells are counted without any sums if two conditions hold:
+
+* the noise V / (n / k)^2 of a round of sums is above `LITTLE_BESIDE_CELLS` B;
+* there can be 2^d cells or more, which divide each column in two, such that rows spread evenly
+  would give each cell a count of `FULL` standard deviations of its noise.
+
+If they hold, centers are computed from the middles and the noisy counts of the cells. The counts
+get half of the remaining loss, and the other half is for one round of sums around these centers.
+But if V / (n / k)^2 for this round is not below `COARSE` times the variance within cells, the
+counts get all of the remaining loss. (Su, Cao, Li, Bertino and Jin, CODASPY 2016, count rows in a
+grid, too; the loss and the number of rows decide how fine it is.) A row is in one cell. So the
+noise of the counts is for one change by 1, and where rows are replaced for two of them.
+
+*Public points.* Starting centers, points that fill a box, and the centers of released weighted
+points are computed without a look at rows. Nothing in it is random: the same arguments give the
 same points.
 """
 
@@ -84,14 +111,15 @@ from .rows import Rows, answers
 from .scored import Score, Scored
 from .transformer import Transformer, without_ids
 
-#: Points of the sequence to choose from, for each that is wanted; and comparisons of two, at most.
+#: `spread` chooses among this many candidate points for each of its points, and compares at most
+#: so many pairs of points.
 CHOICE, MOST = 64, 1 << 26
 
-#: Passes over all exchanges, and steps of k-means, at most.
+#: The largest number of passes of `_exchange`, and of k-means steps in `_steps`.
 PASSES, STEPS = 40, 30
-#: An exchange has to help by this fraction, so that rounding does not make it go in circles.
+#: An exchange must lower the cost by at least this fraction, or rounding might repeat it forever.
 LEAST = 1e-9
-#: The largest square of a distance in a score, whose noise is a number then.
+#: The largest squared distance in a score. Noise for it is still a finite float64 number.
 MOST_SQUARE = 2.0**1000
 
 
@@ -253,7 +281,7 @@ def _exchange(squares: Floats, weights: Floats, chosen: NDArray[np.int64]) -> No
         least = distances[first, points]
         distances[first, points] = np.inf
         second = distances.min(axis=0)
-        # Point c comes: what is left if none goes, and what more if the center j does.
+        # The cost if point c becomes a center, and the increase if center j is then removed.
         left = np.minimum(squares, least)
         more = (np.minimum(squares, second) - left) * weights
         loss = more @ (first[:, None] == np.arange(k)) + (left @ weights)[:, None]
@@ -278,26 +306,29 @@ def _steps(points: Floats, weights: Floats, centers: Floats) -> Floats:
     return centers
 
 
-#: Rows of a cell that is counted alone, in deviations of noise, on average and at least; and how
-#: little noise in sums has to be, beside the variance within cells, for a last round of them.
-FULL, ALIVE, COARSE = 1.0, 2.5, 0.03
-#: How little noise in a round has to be, beside B, for rounds of sums from the start.
+#: Cells that are counted without sums, in standard deviations of the noise of a count: the average
+#: count of a cell, by which the number of cells is chosen, and the least count of a cell in use.
+FULL, ALIVE = 1.0, 2.5
+#: The largest noise in a last round of sums, as a fraction of the variance within cells.
+COARSE = 0.03
+#: The largest noise in a round, as a fraction of B, with which no cells are counted without sums.
 LITTLE_BESIDE_CELLS = 1 / 600
 
-#: The least width of a column, as a fraction of the sum of all, when the round is shared.
+#: The least width that a column counts with in the shares, as a fraction of the sum of all widths.
 NARROW = Fraction(1, 1 << 10)
 
-#: Clusters, at most.
+#: The largest number of clusters.
 MOST_CLUSTERS = 1 << 24
 
-#: Cells of the first round, for each cluster, and at most.
+#: The number of cells of the first round: so many for each cluster, and at most so many.
 CELLS, MOST_CELLS = 8, 512
 
-#: Parts of the loss for the number of rows, and for each round, where cells may be counted.
+#: Parts of the loss for the number of rows, and for each round, if cells may be counted alone.
 COUNT, ROUND = 5, 9
 
-#: Rounds where `max_iter` is left out, and how little noise has to be for all of them.
+#: The number of rounds if `max_iter` is left out.
 USUAL = 5
+#: The largest noise in a round, as a fraction of B, with which rounds are used one by one.
 LITTLE, LITTLE_BESIDE_POOR = 1 / 50, 1 / 10
 
 
@@ -529,7 +560,7 @@ class KMeans(Transformer, Scored):
                 nearest = np.nan_to_num(nearest)  # a row without a number is in no cluster
             return answers(nearest[:, None])
 
-        # No row is farther from its center than a corner of the grid is from any one.
+        # The farthest corner of the grid from a center is at least as far as any row from it.
         with np.errstate(over="ignore"):
             squares = np.maximum(centers - grid.lo, grid.hi - centers) ** 2
             farthest = squares.sum(axis=1).min()
@@ -543,7 +574,7 @@ class KMeans(Transformer, Scored):
 
     def _grid(self, width: int, relation: str = "add-remove") -> Grid:
         missing_rule = checks.nan_policy(self.nan, relation)
-        # Squares and sums are numbers, with their noise.
+        # With bounds below 2**900, squares and their noisy sums are finite float64 numbers.
         return Grid(column_bounds(self._bounds, width, 900), missing_rule)
 
     def _start(self, grid: Grid, k: int, times: int) -> tuple[Floats, Floats | None]:
@@ -571,9 +602,9 @@ def _parts(grid: Grid, k: int, relation: str, loss: Loss) -> list[Part] | list[B
     Adjacent columns with equal grids are one part, with their joint sensitivity and the sum of
     their shares, so the noise is that of a part for each column.
     """
-    # Where rows are replaced a sum of each of two centers changes by s, or one by 2 s. Rounding
-    # down, where integers are too large for the samplers, adds sqrt(2) to the one or 1 to the
-    # other, so 2 covers both.
+    # A replaced row changes the sum of each of two centers by s, or of one center by 2 s. If integers
+    # are too large for the samplers, they are divided and rounded down. In L2 norm rounding adds at
+    # most sqrt(2) to the first change, or 1 to the second: an `l0` of f**2 allows for 2.
     f = 2 if relation == "replace" else 1
     if isinstance(loss, Pure):
         widths = (grid.hi - grid.lo) * grid.unit / 2
