@@ -602,9 +602,10 @@ def _parts(grid: Grid, k: int, relation: str, loss: Loss) -> list[Part] | list[B
     Adjacent columns with equal grids are one part, with their joint sensitivity and the sum of
     their shares, so the noise is that of a part for each column.
     """
-    # A replaced row changes the sum of each of two centers by s, or of one center by 2 s. If integers
-    # are too large for the samplers, they are divided and rounded down. In L2 norm rounding adds at
-    # most sqrt(2) to the first change, or 1 to the second: an `l0` of f**2 allows for 2.
+    # A replaced row changes the sum of each of two centers by s, or of one center by 2 s. If
+    # integers are too large for the samplers, they are divided and rounded down. In L2 norm
+    # rounding adds at most sqrt(2) to the first change, or 1 to the second: an `l0` of f**2 allows
+    # for 2.
     f = 2 if relation == "replace" else 1
     if isinstance(loss, Pure):
         widths = (grid.hi - grid.lo) * grid.unit / 2
