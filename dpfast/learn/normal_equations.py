@@ -1,48 +1,81 @@
 """Noisy normal equations: sums of products of 1, features and target, and how to solve them.
 
 Coordinates are in units of half of the width of their bounds, so each is in [-1, 1]. All sums are
-of integers; `Moments` and `Normal` have the changes by a row.
+sums of integers. The classes `Moments` and `Normal` state how much a row changes them.
 
-*Moments.* A row has features z in [-1, 1]^d and a target t. A row adds 1, t, and for each feature
-z, 1 - z^2 and z t. Let their noises be those of the sensitivities 17, 17, 3.4 d, 3.4 d and 1.7 d in
-L1 norm. In units of these noises a row changes the sums by at most
+*Moments.* A row has features z in [-1, 1]^d and a target t in [-1, 1]. It adds 1 to the number of
+rows and t to the sum of targets, and for each feature z, 1 - z^2 and z t to three more sums. Each
+of the five kinds of sums gets noise of its own, calibrated as if its sensitivity were
 
-    2 / 17 + (|z| + 1 - z^2) / 3.4 + |z| / 1.7, with the mean over all features,
+    kind                    number of rows    sum of t       z      1 - z^2       z t
+    L1 norm                       17             17        3.4 d     3.4 d       1.7 d
+    squared L2 norm              14.5           14.5       5.8 d     5.8 d      1.45 d
 
-where the last two add up to (3 |z| + 1 - z^2) / 3.4, which rises up to |z| = 1. It is 15 / 17
-there, so a row changes the sums by at most 1. In squared L2 norm let them be 14.5, 14.5, 5.8 d, 5.8
-d and 1.45 d. Then a row moves by 2 / 14.5 + (z^2 + (1 - z^2)^2) / 5.8 + z^2 / 1.45 at most, and as
-z^2 + (1 - z^2)^2 is at most 1, that is 1 again. A row that is replaced moves by no more than one
-that goes and one that comes, and leaves the number of rows as it is: by 2, and by 4 in square.
+All five together then cost no more than one round: measured in units of these sensitivities, an
+added or removed row changes the sums by at most 1. Here "mean" is the mean over all d features, and
+|t| is at most 1.
 
-With an epsilon alone the sums of features may have joint noise for the box of all of them, with
-15 / 17 of the loss: z and z t go as far as 1, and 2 where rows are replaced, and 1 - z^2 as far as
-1. That is less from three features on.
+* L1 norm. The change is at most
 
-The number of rows and the sum of targets alone, each with noise for 2: a row moves by 1 again, in
-L1 norm, and by 1 for 2 each in squared L2 norm. So does one that is replaced, by 2 and 4.
+      2 / 17 + mean of ((|z| + 1 - z^2) / 3.4 + |z| / 1.7)
+          = 2 / 17 + mean of (3 |z| + 1 - z^2) / 3.4.
 
-*Rounding.* Integers that are divided by a power of two and rounded down first change by less than 1
-more each. Let there be N of them. They are divided only where noise is too wide otherwise, and by
-so much that noise then has one width up to a factor of 2: with r added to what a part may change
-by, B_p, in units of its own, all B_p + r lie between X / 2 and X. Where a row moved by s in the
-parts that are divided, it now moves by s (1 - r / X) + 2 N / X at most in L1 norm. Those that are
-not take at most v = 1 / 2 of the whole, so s need not be more than 1 - v, and r >= 4 N is enough.
-In L2 norm it is s (1 - r / X) + 2 sqrt(N) / X with s^2 + v^2 = 1 and v^2 <= 1 / 2: r >= 4 sqrt(N)
-is enough. So 16 N integers are said to change.
+  The last term increases in |z| up to |z| = 1, where it is 15 / 17. So the change is at most 1.
+* Squared L2 norm. The change is at most
 
-*Standard errors.* Slopes are G b, b the noisy products with the target around the means and G the
-inverse of the noisy products A of features, with the ridge. Rows are taken for independent, with a
-variance s^2 of the target around the line, which is what is left of its sum of squares over the
-number of rows without those of the unknowns. Then b is off by the sampling of rows, of covariance
-s^2 A, and by noise: that of its own, and that of A times the slopes, in which the noise of a
-product of two features is there twice. So to first order in noise over rows the covariance of the
-slopes is G (s^2 A + W) G, W that of the noise. It says nothing of the bias by the ridge, and of
-what is clipped.
+      2 / 14.5 + mean of ((z^2 + (1 - z^2)^2) / 5.8 + z^2 / 1.45).
 
-*The mean.* Of n rows with noise of variance v_0, and a sum with noise of variance v, the mean is
-the sum times n / (n^2 + v_0 + 3 v): that is the best linear guess for a mean that might be anywhere
-in [-1, 1], whose square then is 1 / 3.
+  z^2 + (1 - z^2)^2 is at most 1, and so is z^2. So the change is at most 1.
+
+A replaced row changes the sums by no more than one removed and one added row: by 2 in L1 norm, and
+by 4 in squared L2 norm. It does not change the number of rows.
+
+For epsilon alone the three sums of all features may have joint noise instead, with 15 / 17 of the
+loss. It is noise for the box of all their changes. An added or removed row changes z and z t by at
+most 1, and a replaced row by at most 2. Either changes 1 - z^2 by at most 1. From three features on
+this noise is less.
+
+*Number of rows and sum of targets alone.* Each gets noise as if its sensitivity were 2, in L1 norm
+and in squared L2 norm. An added or removed row again changes them by at most 1 in units of these. A
+replaced row does by at most 2, or 4 in squared L2 norm.
+
+*Rounding.* If the noise were too wide for the samplers, the integers of a part are first divided by
+a power of two and rounded down. Each integer then changes by less than 1 more. Let N be the number
+of all integers, and B_p the sensitivity of part p in its divided integers. Part p is calibrated to
+B_p + r instead of B_p. We show that r >= 4 N is enough in L1 norm, and r >= 4 sqrt(N) in L2 norm.
+
+Parts are divided until their noise has about the same width, so there is an X such that X / 2 <=
+B_p + r <= X for all divided parts. Let a row change the divided parts by s and the others by v, in
+units of the B_p. Where a part changed by b B_p, it now changes by less than b B_p plus its
+rounding, and B_p <= (1 - r / X) (B_p + r). So in units of the B_p + r the change of the divided
+parts is
+
+* in L1 norm at most s (1 - r / X) + 2 N / X, with s + v <= 1. The parts that are not divided have
+  v <= 1 / 2 at most, so we need this only to be at most 1 - v for an s up to 1 - v >= 1 / 2. It is
+  if r >= 4 N.
+* in L2 norm at most s (1 - r / X) + 2 sqrt(N) / X, with s^2 + v^2 <= 1 and v^2 <= 1 / 2. In the
+  same way r >= 4 sqrt(N) is enough.
+
+So every part states that 16 N integers may change. The noise of divided integers then has r = 16 N
+in L1 norm and r = sqrt(16 N) = 4 sqrt(N) in L2 norm.
+
+*Standard errors.* The slopes are G b. Here b are the noisy products of features with the target,
+around the means. G is the inverse of the matrix A of noisy products of features, with the ridge.
+Rows are assumed to be independent, and the target to vary around the line with a variance s^2. It
+is estimated by what remains of the target's sum of squares, over the number of rows minus the
+number of unknowns. Then b has three errors:
+
+* from the sampling of rows, with the covariance s^2 A;
+* from its own noise;
+* from the noise in A times the slopes, where the noise of the product of two different features
+  counts for both of its places in A.
+
+Let W be the covariance of the two noise terms. To first order in noise over rows, the slopes have
+the covariance G (s^2 A + W) G. It includes neither the bias of the ridge nor that of clipping.
+
+*The mean.* Let n rows be counted with noise of variance v_0, and summed with noise of variance v.
+The mean is estimated by the sum times n / (n^2 + v_0 + 3 v). That is the best linear estimate for a
+mean which might be anywhere in [-1, 1], so that its square is 1 / 3 on average.
 """
 
 from __future__ import annotations
@@ -65,11 +98,11 @@ from .columns import Floats, Limits, limits
 from .gram_matrix import GramMatrix
 from .rows import Rows
 
-#: Of the reach of a coordinate in moments; of the weights of a line; of the coordinate along one.
+#: The largest integers: a coordinate in moments, a weight of a line, a coordinate along a line.
 REACH, WEIGHT, LINE_REACH = 2.0**16, 2.0**20, 2.0**36
-#: c^2, as a part of the largest squared length of a row.
+#: The square of the constant c, as a fraction of the largest squared length of a row.
 CONSTANT = 0.25
-#: What stands for a variance of 0, in squared rows.
+#: The least variance in use, in squared rows, instead of 0.
 LEAST = 1e-9
 
 
@@ -118,9 +151,9 @@ class Products(NamedTuple):
         return whole[:-1, :-1], whole[:-1, -1], variances
 
     def shown(self, centered: bool) -> float:
-        """Return the excess of squared products with t over their expectation under noise.
+        """Return how much the squared products with t exceed their expectation if all is noise.
 
-        That is in units of their variances, which add up to the number of features.
+        Each square is in units of its variance, so this expectation is the number of features.
         """
         _, along, variances = self.around(centered)
         return float((along**2 / variances).sum()) - len(along)
@@ -153,7 +186,8 @@ class Products(NamedTuple):
     def _errors(self, slopes: Floats, solver: Floats, centered: bool) -> Floats | None:
         """Return standard errors of slopes, where slopes are `solver` times products with t.
 
-        None if the number of rows or the squares of t are unknown. See above.
+        They are None if the number of rows or the squares of t are unknown. The docstring of the
+        module has the formula.
         """
         v, (rows, mean) = self.variances, self.means(centered)
         if not np.isfinite([v[0, 0], v[-1, -1]]).all():
@@ -227,7 +261,7 @@ def _totals(
 
 
 class Moments:
-    """Integer sums over rows of 1, t, z, 1 - z^2 and z t; see above.
+    """Integer sums over rows of 1, t, z, 1 - z^2 and z t, with the sensitivities stated above.
 
     Parameters
     ----------
@@ -310,7 +344,7 @@ class Moments:
             products.variances[i, j] = products.variances[j, i] = max(
                 (deviation / unit) ** 2, LEAST
             )
-        if len(deviations) > 2:  # those are of 1 - z^2
+        if len(deviations) > 2:  # so far the squares are the sums of 1 - z^2
             products.values[x, x] = products.values[0, 0] - products.values[x, x]
             products.variances[x, x] += products.variances[0, 0]
         return products
@@ -318,8 +352,8 @@ class Moments:
     def line(self, products: Products, centered: bool) -> Line:
         """Return the line that predicts the target best, by the products known so far.
 
-        Its slope in a feature is the product with the target divided by the sum of squares, reduced
-        by the part that noise explains.
+        Its slope in a feature is the sum of products with the target over the sum of squares,
+        reduced by the part that noise explains.
         """
         squares, along, variances = products.around(centered)
         rows, mean = products.means(centered)
@@ -328,7 +362,7 @@ class Moments:
         whole = np.clip(squares.diagonal(), 0.0, rows) + 3.0 * noise.mean()
         kept = 1.0 - variances / np.maximum(along**2, variances)
         slopes = kept * along / whole
-        # Positions are clipped if they are further than 4 deviations of columns that go apart.
+        # Positions are clipped beyond 4 standard deviations of a sum of independent columns.
         size = min(float(np.abs(slopes).sum()), 4.0 * math.sqrt(float((slopes**2).sum())))
         weights = np.zeros(self.width - 1)
         if size > 0:
@@ -339,12 +373,15 @@ class Moments:
 class Normal:
     """The normal equations in integer coordinates; their sensitivity is that of `gram_matrix`.
 
-    Coordinates of features are in [-1, 1], those of the target in [-b, b]; there is a constant c;
-    and those along a line, if there is one, are in [-l, l], where l^2 is the number d of features.
-    A row's products have the norm c^2 + d + l^2 + b^2 at most, with c^2 a quarter of the rest, and
-    so has the noise. A coefficient of size 1 is off by the noise of its own product over b, and by
-    that of all others: in all (A + b^2)^2 (1 / b^2 + |coefficients|^2), A = c^2 + d + l^2. For
-    coefficients of length 1 that is least for b^2 = (sqrt(1 + 8 A) - 1) / 4, with c held fixed.
+    A row has coordinates of d features in [-1, 1], of the target in [-b, b], and a constant c. If
+    there is a line, the coordinate along it is in [-l, l] with l^2 = d. So the products of a row
+    have a norm of at most A + b^2, where A = c^2 + d + l^2, and the noise is calibrated to it. c^2
+    is a quarter of the other terms.
+
+    The public b minimizes the error of the coefficients. A coefficient is off by the noise of its
+    product with the target, divided by b, and by the noise of all other products. With coefficients
+    of length r the squared error is in proportion to (A + b^2)^2 (1 / b^2 + r^2). For r = 1 and a
+    fixed c that is least for b^2 = (sqrt(1 + 8 A) - 1) / 4.
 
     Parameters
     ----------
@@ -413,7 +450,8 @@ class Normal:
         """Return the norm of the noise in the matrix of products of `sides` times z.
 
         A matrix of d columns whose entries have the standard deviation s off the diagonal, and at
-        most sqrt(2) s on it, has eigenvalues of at most about 2 sqrt(d) s. This is a little less.
+        most sqrt(2) s on it, has eigenvalues of at most about 2 sqrt(d) s. The returned bound is a
+        little less, sqrt(2 d) s.
         """
         if not len(self.live):
             return 0.0
