@@ -450,7 +450,7 @@ class Normal:
         """Return the norm of the noise in the matrix of products of `sides` times z.
 
         A matrix of d columns whose entries have the standard deviation s off the diagonal, and at
-        most sqrt(2) s on it, has eigenvalues of at most about 2 sqrt(d) s. The returned bound is a
+        most sqrt(2) s on it, has eigenvalues of at most about 2 sqrt(d) s. The returned norm is a
         little less, sqrt(2 d) s.
         """
         if not len(self.live):

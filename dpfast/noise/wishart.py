@@ -1,44 +1,58 @@
 """Noise on a matrix of sums of products: the difference of two Wishart matrices.
 
-A row w of D integers adds w w^T to a symmetric matrix. Its eigenvalue is |w|^2, one of D, so noise
-that treats entries one by one (L1 norm: D^2) has far too much in all the others.
+A row w of D integers adds the matrix w w^T to a symmetric matrix of sums. This change has a single
+nonzero eigenvalue, |w|^2. Noise for each entry by itself, calibrated to the L1 norm, would be for a
+change of up to D times that.
 
-*The density.* Let G have m = D + 1 rows of D independent standard normal numbers. Then W = s / 2
-G^T G has a density in proportion to det(W)^((m - D - 1) / 2) exp(-tr(W) / s) on the cone K of
-positive definite matrices, 0 elsewhere: p(W) = C exp(-tr(W) / s), as the exponent is 0. Let W' be
-another one. Z = W - W' has the density q(Z), the integral over V of p(Z + V) p(V). For Delta in the
-closure of K
+*The noise.* Let G be a matrix of m = D + 1 rows of D independent standard normal numbers, and W =
+s / 2 G^T G. Let K be the cone of positive definite matrices. W has a density on K, in proportion to
+det(W)^((m - D - 1) / 2) exp(-tr(W) / s), and 0 outside of K. For m = D + 1 the exponent of the
+determinant is 0, so on K the density is p(W) = C exp(-tr(W) / s). Let W' be independent of W, with
+the same distribution. The noise is Z = W - W'. Its density is
 
-* p(Z + Delta + V) >= exp(-tr(Delta) / s) p(Z + V) for each V in K, for Z + Delta + V is in K where
-  Z + V is. So q(Z + Delta) >= exp(-tr(Delta) / s) q(Z).
-* q(Z - Delta) is the integral of p(Z - Delta + V) p(V), with V = Delta + U that of p(Z + U)
-  p(Delta + U), over more U than those in K, and there p(Delta + U) = exp(-tr(Delta) / s) p(U). So
-  q(Z - Delta) >= exp(-tr(Delta) / s) q(Z).
+    q(Z) = integral of p(Z + V) p(V) over all V in K.
 
-A symmetric matrix is the difference of two of the closure of K, whose traces add up to its nuclear
-norm. So q changes by a factor of at most exp(t / s) where Z moves by a matrix of nuclear norm t:
-|w|^2 for a row that is added or removed, |w|^2 + |w'|^2 for one that is replaced. With s = t /
-epsilon that is epsilon-DP, and nothing of it depends on D.
+*Its loss.* Let Delta be in the closure of K. We show two inequalities.
 
-One Wishart matrix alone (Jiang, Xie and Zhang, AAAI 2016) is not: A + W - A is positive definite,
-and where a row went, A + W - (A + w w^T) need not be, so there are answers which one of the
-neighbors never gives. With D = 1 that is noise which is never negative. (Sheffet, ALT 2019, has
-noise of one Wishart matrix with a delta.) For D = 1 the difference is Laplace noise. Entries beside
-the diagonal have the variance (D + 1) s^2 / 2, those on it twice that.
+* q(Z + Delta) >= exp(-tr(Delta) / s) q(Z). If Z + V is in K then so is Z + Delta + V. So for each V
+  in K, p(Z + Delta + V) >= exp(-tr(Delta) / s) p(Z + V). Integrate over V.
+* q(Z - Delta) >= exp(-tr(Delta) / s) q(Z). Here q(Z - Delta) is the integral of p(Z - Delta + V)
+  p(V). Substitute V = Delta + U: it is the integral of p(Z + U) p(Delta + U) over all U for which
+  Delta + U is in K. Every U in K is among these, and for it p(Delta + U) = exp(-tr(Delta) / s)
+  p(U). The integral over K alone is therefore exp(-tr(Delta) / s) q(Z).
 
-*Rounding.* Integers plus rounded noise is rounded integers plus noise, which is post-processing. So
-each entry of Z has to be rounded as the real number that it is. Normal numbers are drawn to
-2**-`BITS`, correctly rounded; sums of products of these are exact integers, from sums of
-products of parts of 20 bits that float64 holds. Each entry of Z then is known up to a bound that is
-stated beside it. Where that leaves a rounding open, all normal numbers get 60 more bits: a number x
-of its cell [a, b] with the density in proportion to exp(-x^2 / 2), by rejection from uniform bits,
-each decision exact, and then uniform bits, which is what is left after a decision that did not
-depend on them. (float64 holds a rounded number below 2**13 deviations. What lies there weighs
-less than 2**-48000000 and has no part in anything that is computed.)
+Every symmetric matrix is the difference of two matrices of the closure of K whose traces add up to
+its nuclear norm. So if Z moves by a matrix of nuclear norm t, then q changes by a factor of at most
+exp(t / s). Between neighbors t is at most |w|^2 for a row that is added or removed, and |w|^2 +
+|w'|^2 for a row w that is replaced by w'. With s = t / epsilon the release is epsilon-DP, whatever
+D is.
 
-*Dividing first.* Integers that are divided by 2^k and rounded down change by t / 2^k, plus a matrix
-whose entries are below 1 in size, whose nuclear norm is at most sqrt(D) times its Frobenius norm,
-so D^(3/2). k is such that this is little.
+*Other mechanisms.* Noise of one Wishart matrix alone (Jiang, Xie and Zhang, AAAI 2016) is not
+epsilon-DP. Let A be the matrix of sums, and A + w w^T that of a neighbor with one row more. The
+neighbor's answers minus A + w w^T are positive definite. But for an answer A + W of the first
+dataset, (A + W) - (A + w w^T) need not be: then the neighbor never gives this answer. For D = 1
+such noise is never negative. (Sheffet, ALT 2019, has noise of one Wishart matrix, with a delta.)
+
+The difference Z is Laplace noise for D = 1. Its entries off the diagonal have the variance (D + 1)
+s^2 / 2, those on the diagonal twice that.
+
+*Rounding.* Integers plus rounded noise are the rounded values of integers plus noise, so rounding
+is post-processing. This needs that each entry of Z is rounded correctly, as a real number.
+
+Normal numbers are drawn correctly rounded to multiples of 2**-`BITS`. Sums of products of these are
+exact integers: each number is split into parts of 20 bits, whose products float64 adds up exactly.
+So each entry of Z is known up to an error, which `_rounded` bounds. If that bound leaves open how
+an entry rounds, all normal numbers get 60 more bits each. A normal number x in its cell [a, b] has
+a density in proportion to exp(-x^2 / 2). Its further bits are drawn by rejection from uniform bits,
+and each decision is exact. All bits that a decision did not depend on are uniform.
+
+(float64 holds a rounded normal number below 2**13 standard deviations. The probability of a larger
+one is less than 2**-48000000, and it has no part in anything that is computed.)
+
+*Dividing first.* Large integers are first divided by 2^k and rounded down. The change between
+neighbors is then t / 2^k, plus a matrix whose entries are below 1 in size. The nuclear norm of this
+matrix is at most sqrt(D) times its Frobenius norm, so at most D^(3/2). The public k is such that
+this is small beside t / 2^k.
 """
 
 from __future__ import annotations
@@ -61,15 +75,16 @@ from .samplers import draw_array
 
 Floats = NDArray[np.float64]
 
-#: Bits of a normal number behind the point, at first.
+#: Normal numbers are first drawn to this many bits after the binary point.
 BITS = 40
-#: Bits that are drawn later, at a time.
+#: If these do not decide, each number gets this many more bits at a time.
 MORE = 60
-#: Bits of the parts that are multiplied, and rows whose products float64 adds up.
+#: Numbers are multiplied in parts of this many bits, and float64 adds up so many products exactly.
 _PART, _ROWS = 20, 1 << 12
-#: A trace of so many times the nuclear norm of rounding is not divided further.
+#: Integers are divided only as long as the trace is at least this many times the nuclear norm of
+#: the rounding.
 _FINE = 1 << 8
-#: The largest scale.
+#: The largest scale that can be sampled.
 _MOST_SCALE = 1 << 60
 
 
@@ -77,8 +92,8 @@ _MOST_SCALE = 1 << 60
 class MatrixNoise:
     """Noise for sums of products of `size` columns: squares of each, then products of two.
 
-    `scale` is s in units of ``2**shift``, a multiple of 2**-20. The first `public`
-    squares get no noise.
+    `scale` is s in units of ``2**shift``, a multiple of 2**-20. The first `public` squares get no
+    noise.
     """
 
     size: int
@@ -121,7 +136,7 @@ class MatrixNoise:
             return noise
         stream = generator.stream()
         chunks = refined(cells.ravel(), BITS, stream)
-        chunks[0] -= 1 << MORE - 1  # the middle of a cell is where it was rounded to
+        chunks[0] -= 1 << MORE - 1  # the rounded number is the middle of its cell
         while not decided:
             for chunk in chunks:
                 parts, bits = _split(chunk.reshape(shape), MORE // _PART) + parts, bits + MORE
@@ -134,16 +149,18 @@ class MatrixNoise:
     ) -> tuple[list[int], bool]:
         """Return the noise of normal numbers known to `bits` bits, and whether it is certain.
 
-        The numbers are given in parts of `_PART` bits, the lowest first. Each may be off by `error`
-        in units of its last bit, and the sizes of a column add up to at most its `sizes`.
+        The numbers are passed in parts of `_PART` bits, the lowest first. Each may be off by
+        `error` in units of its last bit. The absolute values of a column add up to at most its
+        entry of `sizes`.
         """
         d = self.size
         order = [np.concatenate([np.arange(d), indices]) for indices in np.triu_indices(d, 1)]
         times, point = int(self.scale * 2**20), 2 * bits + 21
         exact = _products(parts, d + 1, (order[0], order[1])) * times
-        exact += 1 << point - 1  # in units of 2**-point; rounding down rounds then
+        exact += 1 << point - 1  # plus a half, in units of 2**-point: rounding down is to nearest
         rounded = exact >> point
-        # |x y - X Y| <= e (|X| + |Y| + e), summed over all rows, and a little more for float64
+        # Numbers x, y that are known as X, Y up to e: |x y - X Y| <= e (|X| + |Y| + e). This is
+        # summed over all rows, and enlarged a little for rounding in float64.
         off = error * (sizes[order[0]] + sizes[order[1]] + 2.0 * (d + 1) * (error + 1))
         room = [times * (int(x) + 1) for x in (off * (1 + 2.0**-40)).tolist()]
         left = (exact - (rounded << point)).tolist()
@@ -152,7 +169,7 @@ class MatrixNoise:
 
 
 def _split(numbers: NDArray[np.int64], count: int = 0) -> list[Floats]:
-    """Return integers in parts of `_PART` bits, the lowest first; the last part has the sign."""
+    """Return integers in parts of `_PART` bits, the lowest first; the last part is signed."""
     parts: list[Floats] = []
     while len(parts) + 1 != count and (count or np.abs(numbers).max(initial=0) >= 1 << _PART):
         parts.append((numbers & (1 << _PART) - 1).astype(np.float64))
@@ -188,14 +205,15 @@ def _uniform(size: int, stream: BitStream) -> NDArray[np.int64]:
 
 
 def refined(cells: NDArray[np.int64], bits: int, stream: BitStream) -> list[NDArray[np.int64]]:
-    """Draw further bits of normal numbers, given the multiples of 2**-bits they round to.
+    """Draw further bits of normal numbers, from the multiples of 2**-bits that they round to.
 
-    The result is one chunk of `MORE` bits after the other, counted from the lower end of a cell.
-    All bits after these are uniform.
+    The result is a list of chunks of `MORE` bits, which count from the lower end of each cell. All
+    later bits are uniform.
     """
     chunks, chance = [_uniform(len(cells), stream)], np.empty(len(cells), np.uint64)
     stream.fill(chance.view(np.uint8))
-    # A number is kept with a probability of exp(-g), g <= |cell| 2**(-2 bits): see `inside`.
+    # A uniform proposal is accepted with probability exp(-g), g <= |cell| 2**(-2 bits): see
+    # `inside`. Where the random `chance` leaves that open, `inside` draws again.
     lost = np.ldexp(np.abs(cells) + 1.0, 64 - 2 * bits) + 2.0**13
     rare = np.flatnonzero(~(chance.astype(np.float64) <= 2.0**64 - lost))
     for i in rare.tolist():
@@ -209,10 +227,11 @@ def refined(cells: NDArray[np.int64], bits: int, stream: BitStream) -> list[NDAr
 def inside(cell: int, bits: int, word: Callable[[], int]) -> list[int]:
     """Draw chunks of bits of a normal number that rounds to `cell` units of 2**-bits.
 
-    A number x of the cell is proposed uniformly, and kept with the probability exp(-g),
-    g = (x^2 - y^2) / 2, y the number of the cell that is nearest to 0. For that, bits of x and of a
-    uniform number are drawn until they decide. With |x - y| <= 2**-bits, and |x + y| <= 2 |cell|
-    2**-bits, g is at most |cell| 2**(-2 bits), or half of a quarter of that around 0.
+    A number x of the cell is proposed uniformly, and accepted with probability exp(-g). Here g =
+    (x^2 - y^2) / 2, and y is the number of the cell that is nearest to 0. Bits of x and of a
+    uniform number are drawn until they decide. As |x - y| <= 2**-bits and |x + y| <= 2 |cell|
+    2**-bits, g is at most |cell| 2**(-2 bits). In the cell around 0 it is at most an eighth of
+    2**(-2 bits).
     """
     while True:
         chunks, chance, seen = [], 0, 0
@@ -236,9 +255,9 @@ def inside(cell: int, bits: int, word: Callable[[], int]) -> list[int]:
 
 
 def _power(g: Fraction, last: int) -> Fraction:
-    """Return a bound of exp(-g): a lower one if the `last` power is odd, else an upper one.
+    """Return a bound of exp(-g): a lower bound if the `last` power is odd, else an upper bound.
 
-    Partial sums of the series lie on either side in turn, once its terms get smaller.
+    Once the terms of the series decrease, its partial sums are above and below exp(-g) in turn.
     """
     term = total = Fraction(1)
     for k in range(1, last + 1):
