@@ -1,7 +1,8 @@
-"""Partition selection: each private key is shown by a coin whose bias depends on its people.
+"""Partition selection: each private key is shown with a probability that depends on its people.
 
-A coin compares 64 bits with the integer part of 2^64 pi(n). One in about 2^64 needs further bits,
-and pi(n) to more digits. So no rounding enters a probability.
+64 random bits are compared with the integer part of 2^64 pi(n), for a key of n people. About one
+comparison in 2^64 is undecided: it needs further bits, and more digits of pi(n). So no rounding
+enters a probability.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..noise.distributions.exact import Tail
 from ..privacy import Approx
 
 _LEAST = (1 << 64) - 1
-_COUNTED = 1 << 20  # up to so many people, one count of keys for each number is cheaper than a sort
+_COUNTED = 1 << 20  # up to this number of people, counting keys by number is cheaper than a sort
 
 
 class PartitionSelection(ABC):
@@ -101,7 +102,7 @@ class PartitionSelection(ABC):
         return kept
 
     def keep_one(self, people: int, stream: BitStream) -> bool:
-        """Flip the coin of one key, and tell whether the key is shown; faster than `keep`."""
+        """Flip the coin of one key, and return whether the key is shown; faster than `keep`."""
         capped = min(people, self.most)
         (bits,) = self.bits([capped])
         if bits >> 64:

@@ -1,110 +1,139 @@
 """Partition selection: each private key is shown at random, more likely with more people.
 
-A *step* adds or removes a person ("add-remove"), or replaces one by another ("replace"). A person
-has at most L keys. So a step changes the number of people by 1 for at most t keys, t = L or 2 L. A
-key that n people have is shown with probability pi(n), pi(0) = 0, independently of other keys. For
-an (epsilon, delta) two rules are computed, and the one that reaches pi(n) = 1/2 first is used: a
-choice by public numbers. A third rule is for people with several keys.
+Neighbors differ in a *step*. It adds or removes a person ("add-remove"), or replaces one person by
+another ("replace"). A person has at most L keys. So a step changes the number of people of at most
+t keys, by 1 each: t is L or 2 L. A key of n people is shown with probability pi(n), independently
+of other keys, and pi(0) = 0.
+
+For an (epsilon, delta), two rules are computed. The one that reaches pi(n) = 1/2 with fewer people
+is used. This choice depends on public numbers. A third rule is for people with several keys.
 
 Equal parts
 -----------
-Each key has a loss of (e, d), and pi is as large as that allows:
+Each of t keys gets a loss of (e, d), and pi is the largest function with this loss:
 
     pi(n) = min(e^e pi(n - 1) + d, 1 - e^-e (1 - pi(n - 1) - d), 1).
 
-Of all rules that depend on a key's number of people alone, none with this loss shows any key more
-often (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022): not Laplace noise with a threshold
-either. The first limit holds up to some n1, the second from there to n2, and then every key is
-shown. In closed form, with s = d / (e^e - 1),
+No rule with this loss that depends on a key's number of people alone shows any key more often
+(Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022). That includes Laplace noise with a
+threshold. The first term is the least up to some n1, and the second from there to some n2. Beyond
+n2 every key is shown. In closed form, with s = d / (e^e - 1),
 
     pi(n) = s (e^(n e) - 1)                                              for n <= n1,
     pi(n1 + m) = 1 + s - e^(-m e) (1 + s - pi(n1))                       up to 1.
 
-With e = epsilon / t and 1 - d = (1 - delta)^(1/t) all keys together lose no more than
-(epsilon, delta): t mechanisms of (e, d) are (t e, 1 - (1 - d)^t)-DP (Kairouz, Oh and Viswanath,
-ICML 2015). For t = 1 that is optimal.
+We take e = epsilon / t and 1 - d = (1 - delta)^(1/t). Then all keys together lose no more than
+(epsilon, delta), because t mechanisms of (e, d) are (t e, 1 - (1 - d)^t)-DP (Kairouz, Oh and
+Viswanath, ICML 2015). For t = 1 the rule is optimal.
 
 Renyi divergence
 ----------------
-Let a > 1 be a public order. t r is the Renyi divergence of order a that is (epsilon, delta)-DP:
-with E(D) = exp((a - 1) (D - epsilon)) / a (1 - 1/a)^(a - 1), a divergence of at most D either way
-is (epsilon, E(D))-DP (Canonne, Kamath and Steinke, NeurIPS 2020, Proposition 12 of
-arXiv:2004.00010v4), and E(t r) = delta. Then
+Let a > 1 be a public order. A divergence of order a of at most D, in both directions, is
+(epsilon, E(D))-DP with
+
+    E(D) = exp((a - 1) (D - epsilon)) / a (1 - 1/a)^(a - 1)
+
+(Canonne, Kamath and Steinke, NeurIPS 2020, Proposition 12 of arXiv:2004.00010v4). Let r be such
+that E(t r) = delta, so r is the divergence that each of t keys may have. D_a(p, q) is the Renyi
+divergence of order a between two coins that show a key with probability p and q. The rule is
 
 * pi(1) = d, where (1 - d)^L (1 - E(t r - L r)) = 1 - delta;
-* pi(n) is the largest with D_a(pi(n), pi(n - 1)) <= r and D_a(pi(n - 1), pi(n)) <= r for each
-  n > 1, where D_a is the Renyi divergence of two coins;
-* and constant from where it is next to 1.
+* for n > 1, pi(n) is the largest number with D_a(pi(n), pi(n - 1)) <= r and D_a(pi(n - 1), pi(n))
+  <= r;
+* pi is constant from where it is next to 1.
 
-Proof. P and Q are the distributions of the shown keys on either side of a step, and X the keys that
-nobody has but the people who are added or removed in it. On the side of P, j <= L keys of X belong
-to somebody, and some key of X is shown with probability 1 - (1 - d)^j; on that of Q, with 1 - (1 -
-d)^i. Let m = max(i, j) and x = 1 - (1 - d)^m. Let P' and Q' be the distributions of the shown keys
-outside of X. The step changes the number of people for at most t - m of these keys, from at least 1
-to at least 1. Coins are independent, so the divergence of P' and Q' is at most (t - m) r either
-way. Take any set S of answers, and let S' be those of its answers in which no key of X is shown.
-Then
+*Proof.* Let P and Q be the distributions of the shown keys on the two sides of a step. Let X be the
+keys that nobody has but the people of the step. On the side of P let j <= L of these keys belong to
+somebody: then some key of X is shown with probability 1 - (1 - d)^j. On the side of Q let it be i
+keys. Let m = max(i, j) and x = 1 - (1 - d)^m.
 
-    P(S) - e^epsilon Q(S) <= 1 - (1 - d)^j + (1 - d)^j P'(S') - e^epsilon (1 - d)^i Q'(S')
-                          <= x + (1 - x) (P'(S') - e^epsilon Q'(S'))
+Let P' and Q' be the distributions of the shown keys outside of X. The step changes the number of
+people of at most t - m of these keys, and each has at least one person on both sides. The coins are
+independent, so the divergence between P' and Q' is at most (t - m) r in both directions.
+
+Take any set S of answers. Let S' be the answers of S in which no key of X is shown. An answer of S
+either shows a key of X, or it is in S'. So
+
+    P(S) <= 1 - (1 - d)^j + (1 - d)^j P'(S')    and    Q(S) >= (1 - d)^i Q'(S').
+
+Here j and i may be replaced by m, which makes the first bound larger and the second smaller:
+
+    P(S) - e^epsilon Q(S) <= x + (1 - x) (P'(S') - e^epsilon Q'(S'))
                           <= x + (1 - x) E((t - m) r) = 1 - (1 - d)^m (1 - delta e^(-(a - 1) r m)).
 
-As a function of m that is 1 - e^(-u m) + delta e^(-v m) with v > u >= 0, which decreases up to
-some m and increases from there. So it is at most what it is for m = 0 or for m = L: delta.
+As a function of m, the last term is 1 - e^(-u m) + delta e^(-v m) with v > u >= 0. It decreases up
+to some m and increases from there. So it is at most its value at m = 0 or at m = L. Both are delta,
+the second by the choice of d.
 
-Gaussian noise with a threshold is a rule of this kind that bounds the divergences of every order,
-which is more than the proof needs. Here pi grows faster where it is small: by up to a factor of
-(e^((a - 1) r) / pi)^(1/a), for hardly ever are two keys of a person shown there. For (1, 1e-6) and
-L = 5, 20 and 100 keys that many people have are shown from 39, 62 and 109 of them on, with Gaussian
-noise from 52, 107 and 251 on.
+*Compared with Gaussian noise.* Gaussian noise with a threshold is a rule of this kind, too, but it
+bounds the divergences of every order, which is more than the proof needs. Where pi is small, the
+rule here grows faster, by a factor of up to (e^((a - 1) r) / pi)^(1/a): it is improbable that two
+keys of a person are shown there. For (1, 1e-6) and L = 5, 20 and 100 a key that many people have is
+shown from 39, 62 and 109 people on, and with Gaussian noise from 52, 107 and 251 on.
 
 Two rounds, by weight
 ---------------------
 Most people have fewer keys than they may, and most of these keys are those that everybody has. So
-where L > 1, but not in a database, keys are shown in two rounds. In the second one the keys that
-the first has shown are left out, before people are bounded to L keys. In either a person with k
-keys counts in each of them for m(k), which is g k^-b rounded down and no less than 1; g and
-b are public, and b is 1/5 in the first round and 2/5 in the second. pi is a function of the total
-of a key. With a round's share s, order a and D with E(D) = delta / 2, let c(k) = s D L / (t k) be
-the part of one key of k, where t is L or 2 L as above, and x = (delta / 2) / (1 - delta / 2). Then
-pi is the largest with
+for L > 1, but not in a database, keys are shown in two rounds. The second round leaves out the keys
+that the first round has shown, before it bounds people to L keys.
 
-* pi(n) <= 1 - (1 - x)^(s / k) for n <= m(k), and pi(n) = 0 for n < m(L);
-* D_a(pi(n), pi(n')) <= c(k) and D_a(pi(n'), pi(n)) <= c(k), n' = max(n - m(k), m(L)), for each k
-  and n > m(L).
+In each round, a person with k keys adds the weight m(k) to the total of each. m(k) is g k^-b
+rounded down, and at least 1; g and b are public, with b = 1/5 in the first round and b = 2/5 in the
+second. pi is now a function of the total n of a key.
 
-Several k may have one m, of which the largest is meant. The right sides grow with n, so pi does.
+A round has a share s of the loss, and an order a. Let D be such that E(D) = delta / 2. If a person
+has k keys, each gets the divergence c(k) = s D L / (t k), where t is L or 2 L as above. Let x =
+(delta / 2) / (1 - delta / 2). Then pi is the largest function with
 
-Proof. Let P and Q be as above, X in each round the keys in which only the people who are added or
-removed count, and P', Q' the distributions of the shown keys given that no key of X is ever shown.
-Given the keys that the first round shows and the hashes that bound people, the keys and weights of
-all others are the same on both sides. In either round a person who is added or removed, with k
-keys, changes the total of each by m(k). A key outside of X has a total of at least m(L) before. So
-its coins have a divergence of at most c(k), those of all k keys k c(k) = s D L / t, and those of
-two people twice that: s D. (If both people have the key, both totals lie between the total without
-them and that with one of them, and pi grows.) Divergences of the two rounds add up, as the second's
-bound holds whatever the first shows: P' and Q' are within D. In each round, whatever was shown
-before, no key of X is shown with probability at least (1 - x)^s: so in both with 1 - x. Let S' be
-the answers of S without a key of X. Then, as above for each answer alone,
+* pi(n) = 0 for n < m(L), and pi(n) <= 1 - (1 - x)^(s / k) for n <= m(k);
+* for each k and each n > m(L), D_a(pi(n), pi(n')) <= c(k) and D_a(pi(n'), pi(n)) <= c(k), where n'
+  = max(n - m(k), m(L)).
+
+If several k have the same m(k), the largest of them counts, for which the limits are lowest. The
+limits grow with n, so pi does.
+
+*Proof.* P and Q are as above. In each round, let X be the keys to which only the people of the step
+add a weight. Let P' and Q' be the distributions of the shown keys, given that neither round shows a
+key of its X. Take the keys that the first round shows, and the hashes that bound people, as given.
+Then the keys and weights of all other people are the same on both sides.
+
+Divergence: in either round, a person of the step with k keys changes the total of each by m(k). A
+key outside of X has a total of at least m(L) without this person. So its coins have a divergence of
+at most c(k), and those of all k keys k c(k) = s D L / t. Two replaced people have twice that, so in
+both cases it is at most s D. (If both people have a key, both totals lie between the total without
+them and the total with one of them, and pi grows with n.) The bound of the second round holds
+whatever the first round shows, so the divergences add up. The divergence between P' and Q' is at
+most D.
+
+Keys of X: in each round, whatever was shown before, no key of X is shown with probability at least
+(1 - x)^s. The shares s add up to 1, so in both rounds together it is at least 1 - x.
+
+Let S' be the answers of S without a key of X. Each answer without such a key has at least 1 - x
+times its probability under P' or Q'. So
 
     P(S) - e^epsilon Q(S) <= 1 - (1 - x) P'(not S') - e^epsilon (1 - x) Q'(S')
                           <= x + (1 - x) (P'(S') - e^epsilon Q'(S')) <= x + (1 - x) delta / 2,
 
-which is delta. Hashes have the same distribution on both sides, so it holds on average over them.
+which is delta. The hashes have the same distribution on both sides, so this holds on average over
+them.
 
-What is not done: no weight depends on what other people have, unless a coin has paid for that. The
-adaptive weights of Chen, Cohen-Addad, Epasto and Zadimoghaddam (ICML 2025) depend on exact totals,
-and an L2 norm bounds what a person changes in them. They show 0 to 3 % more keys in one round of
-Gaussian noise, and would need a pi with D_a <= r m^2 for all m, that is m(k) ~ k^(-1/2), which
-shows fewer: `benchmarks/key_selection.py`. With b = 2/5 people with k = 1, 10 and 100 of L = 100
-keys at (1, 1e-5) show a key from 23, 58 and 145 of them on, in one round, Gaussian noise on weights
-k^(-1/2) from 21, 66 and 208; other powers have a larger geometric mean over k. Two rounds are of
-their paper, too. Renyi divergences for weighted keys are in Harrison and Manurangsi
-(arXiv:2603.09167).
+*What is not done.* No weight depends on what other people have, unless a coin has paid for that.
+The adaptive weights of Chen, Cohen-Addad, Epasto and Zadimoghaddam (ICML 2025) do depend on exact
+totals, and bound what a person changes by an L2 norm. With Gaussian noise they show 0 to 3 % more
+keys in one round. The rule here would need D_a <= r m^2 for all m, so m(k) ~ k^(-1/2), and would
+then show fewer keys (`benchmarks/key_selection.py`).
 
-In float64: pi(n) is a float64 number p. D_a is below r if, with q = pi(n - 1),
-p^a q^(1-a) + (1 - p)^a (1 - q)^(1-a) <= e^((a - 1) r). Both sides are computed with a relative
-error that is taken off the right side, and p is reduced until it holds.
+With b = 2/5, one round, (1, 1e-5) and L = 100, people with k = 1, 10 and 100 keys show a key from
+23, 58 and 145 of them on. With Gaussian noise on weights k^(-1/2) it is from 21, 66 and 208 on.
+Other powers b have a larger geometric mean over k. Two rounds are also from that paper. Renyi
+divergences for weighted keys are in Harrison and Manurangsi (arXiv:2603.09167).
+
+*In float64.* pi(n) is a float64 number p. Let q = pi(n - 1). D_a is at most r if
+
+    p^a q^(1-a) + (1 - p)^a (1 - q)^(1-a) <= e^((a - 1) r).
+
+Both sides are computed with a bounded relative error, which is subtracted from the right side. p is
+reduced until the inequality holds.
 """
 
 from __future__ import annotations
@@ -130,14 +159,14 @@ from .key_coins import PartitionSelection
 #: Public grid of orders: 1 + this times ln(1 / delta) / epsilon.
 ORDERS = 0.7, 0.85, 1.0, 1.2, 1.4, 1.7, 2.0, 2.5
 
-# The largest order, and the longest climb to 1/2. Beyond these, for an epsilon of less than about a
-# thousandth, there are equal parts.
+# The largest order, and the largest number of people with pi = 1/2. If a rule is beyond these,
+# which happens for an epsilon below about a thousandth, `EqualParts` is used.
 _HIGHEST, _LONGEST = 1 << 15, 1 << 16
-_LEAST = Fraction(1, 10**60)  # of deltas, far from the ends of float64
+_LEAST = Fraction(1, 10**60)  # the least delta: its powers stay far from the ends of float64
 _TOP = 1.0 - 2.0**-50
 _ERROR = 2.0**-48
-# Of two rounds: the share of the first one; what a person with a single key counts for there and,
-# for an epsilon of 1 or more, in the second one; the powers of a person's number of keys.
+# Two rounds: the share of the first round; the weight g of a person with a single key there and,
+# for an epsilon of 1 or more, in the second round; the powers b of the first and the second round.
 _EARLY, _ROUGH, _FINE = Fraction(1, 16), 12, 64
 _FLAT, _STEEP = Fraction(1, 5), Fraction(2, 5)
 
@@ -189,9 +218,9 @@ def choose_rounds(loss: Loss, max_groups: int, neighbors: Neighbors) -> Partitio
 
     Parameters, errors
     ------------------
-    The errors of `choose_rule`. Rounds are taken if a person may have two keys or more, and if a
-    weight that can be counted to shows a key with a probability of 1/2: for an epsilon above about
-    .03.
+    As for `choose_rule`. There are two rounds if a person may have two keys or more, and if the
+    weight that shows a key with a probability of 1/2 is not too large to compute: for an epsilon
+    above about .03.
     """
     rule = choose_rule(loss, max_groups, neighbors)
     if max_groups == 1 or not isinstance(loss, Approx) or loss.delta < _LEAST:
@@ -266,14 +295,14 @@ class EqualParts(PartitionSelection):
         return table
 
     def _whole(self, people: int) -> int:
-        # One person's is the only rational probability, and may have so few bits that no precision
-        # tells on which side of it the truth lies.
+        # pi(1) is the only rational probability. It may have so few bits that no precision of an
+        # approximation shows on which side of it the exact value lies.
         return int(self.delta * (1 << 64)) if people == 1 else super()._whole(people)
 
     def precise(self, people: int, mp: Any) -> Any:
         if people <= 0:
             return mp.zero
-        # Where e^eps - 1 is small, or a difference of nearly equal numbers is taken, digits go.
+        # A small e^eps - 1, or a difference of nearly equal numbers, loses digits.
         bits = 64 + self.epsilon.denominator.bit_length() + self.delta.denominator.bit_length()
         with mp.extraprec(bits + people.bit_length()):
             epsilon = ratio(mp, self.epsilon)
@@ -354,8 +383,9 @@ class Divergence(PartitionSelection):
                 near = _next(pi[max(n - m, least)], p, self.order, bound)
                 if near < p:
                     p, tightest = near, at
-            limits.insert(0, limits.pop(tightest))  # so that others hardly ever need a step
-            pi.append(max(p, pi[-1]))  # no farther from what is below it than pi(n - 1)
+            limits.insert(0, limits.pop(tightest))  # next time the others hardly need a step
+            # pi(n - 1) fulfills the limits of n, because pi(n - m) is at least pi(n - 1 - m).
+            pi.append(max(p, pi[-1]))
             yield pi[-1]
 
     def reach(self, probability: float, most: int) -> int:
@@ -372,7 +402,7 @@ class Divergence(PartitionSelection):
 
 @dataclass(frozen=True)
 class Round(Divergence):
-    """One of two rounds: people with fewer keys have a larger weight, and shown keys are left out.
+    """A rule for one of two rounds, in which people with fewer keys have a larger weight.
 
     Parameters
     ----------
@@ -435,7 +465,8 @@ def _next(q: float, start: float, a: float, bound: float) -> float:
     """Return nearly the largest p <= start with `_terms` of at most `bound`; q if there is none.
 
     The larger of the terms is convex in p and increases from p = q on, so Newton's method descends
-    to the bound from the right. To the right of `most` the first part of a term alone is above it.
+    to the bound from the right. To the right of `most`, one summand of a term alone is above the
+    bound.
     """
     t, log_bound = a - 1.0, math.log(bound)
     most = min(
@@ -469,7 +500,8 @@ def _next(q: float, start: float, a: float, bound: float) -> float:
 def _terms(p: float, q: float, t: float) -> tuple[float, float]:
     """Return e^(t D) for the divergences D of order 1 + t of coins p and q, in both directions.
 
-    The quotients have three errors of 2**-53 at most, and a power t times that and its own.
+    A quotient has at most three rounding errors of 2**-53. A power has t times that, and one error
+    of its own.
     """
     up, down = (p / q) ** t, ((1.0 - p) / (1.0 - q)) ** t
     return p * up + (1.0 - p) * down, q / up + (1.0 - q) / down
