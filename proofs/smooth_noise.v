@@ -1,6 +1,6 @@
 (* Noise for smooth sensitivity: which shifts and dilations cost at most epsilon, by densities. *)
 
-From Coq Require Import Reals Lra.
+From Coq Require Import Reals Lra Lia.
 Open Scope R_scope.
 
 (* The density at z of value + scale Z, for noise Z of density h. *)
@@ -231,4 +231,238 @@ Proof.
       eapply Rle_trans; [apply convex; assumption|]. rewrite !exp_ln by nra.
       specialize (G0 (Rabs y) Hy). specialize (GB (Rabs y) Hy). rewrite Rmult_1_l in G0.
       rewrite (Rmult_comm (exp beta)) in GB. rewrite even in G0, GB. nra.
+Qed.
+
+(* `largest_shift` of pair.py: the least of the three gaps, the last in units of the larger scale. *)
+Definition largest_shift (gap : R -> R -> R) (epsilon beta : R) : R :=
+  Rmin (gap epsilon 0)
+    (Rmin (gap (epsilon + beta) beta) (exp beta * gap (epsilon - beta) (- beta))).
+
+Lemma largest_shift_admissible : forall phi c gap epsilon beta alpha,
+  0 < c -> 0 <= beta -> log_convex phi -> 0 < alpha <= largest_shift gap epsilon beta ->
+  within_gap phi epsilon 1 (gap epsilon 0) ->
+  within_gap phi (epsilon + beta) (exp beta) (gap (epsilon + beta) beta) ->
+  within_gap phi (epsilon - beta) (exp (- beta)) (gap (epsilon - beta) (- beta)) ->
+  admissible (fun z => c * exp (- phi z)) alpha beta epsilon.
+Proof.
+  intros phi c gap epsilon beta alpha Hc Hb L [A M] G0 GB GA. unfold largest_shift in M.
+  assert (Eb := exp_pos beta). assert (Ea := exp_pos (- beta)).
+  assert (M1 := Rle_trans _ _ _ M (Rmin_l _ _)). assert (M' := Rle_trans _ _ _ M (Rmin_r _ _)).
+  assert (M2 := Rle_trans _ _ _ M' (Rmin_l _ _)). assert (M3 := Rle_trans _ _ _ M' (Rmin_r _ _)).
+  apply Rmult_le_compat_l with (r := exp (- beta)) in M3; [|lra].
+  rewrite <- Rmult_assoc, exp_times, Rplus_opp_l, exp_0, Rmult_1_l in M3.
+  assert (smaller : forall cost k s s', 0 < k -> 0 <= s' <= s ->
+    within_gap phi cost k s -> within_gap phi cost k s').
+  { intros cost k s s' Hk Hs H y Hy. apply Rle_trans with (2 := H y Hy). apply L.
+    assert (0 <= k * y) by (apply Rmult_le_pos; lra). lra. }
+  apply worst_pair; auto. repeat split; eapply smaller; eauto; nra.
+Qed.
+
+(* Of density proportional to (1 + |z/unit|^gamma)^-power: `Algebraic` of algebraic.py. *)
+Definition algebraic (gamma : nat) (power unit z : R) : R :=
+  power * ln (1 + (Rabs z / unit) ^ gamma).
+
+(* The gap in closed form, as algebraic.py computes it. *)
+Definition algebraic_gap (gamma : nat) (power unit cost log_k : R) : R :=
+  let dual := INR gamma / (INR gamma - 1) in
+  let spare := dual * (log_k - cost / (power * INR gamma)) in
+  unit * exp (ln (exp (cost / power) - 1) / INR gamma + ln (1 - exp spare) / dual).
+
+Lemma exp_power : forall n x, exp x ^ n = exp (INR n * x).
+Proof.
+  induction n as [|n IH]; intros x; [now rewrite Rmult_0_l, exp_0|].
+  rewrite <- tech_pow_Rmult, IH, exp_times, S_INR. f_equal; ring.
+Qed.
+
+Lemma power_convex : forall n t a b, 0 <= t <= 1 -> 0 <= a -> 0 <= b ->
+  ((1 - t) * a + t * b) ^ n <= (1 - t) * a ^ n + t * b ^ n.
+Proof.
+  induction n as [|n IH]; intros t a b Ht Ha Hb; [simpl; lra|].
+  assert (I := IH t a b Ht Ha Hb). rewrite <- !tech_pow_Rmult.
+  assert (0 <= (1 - t) * a + t * b) by nra.
+  apply Rle_trans with (((1 - t) * a + t * b) * ((1 - t) * a ^ n + t * b ^ n)).
+  { apply Rmult_le_compat_l; assumption. }
+  assert (0 <= (a ^ n - b ^ n) * (a - b)).
+  { destruct (Rle_or_lt a b).
+    - assert (a ^ n <= b ^ n) by (apply pow_incr; lra). nra.
+    - assert (b ^ n <= a ^ n) by (apply pow_incr; lra). nra. }
+  assert (0 <= t * (1 - t)) by nra. nra.
+Qed.
+
+Lemma algebraic_log_convex : forall gamma power unit, (0 < gamma)%nat -> 0 < power -> 0 < unit ->
+  log_convex (algebraic gamma power unit).
+Proof.
+  intros gamma power unit Hg Hp Hu. unfold algebraic.
+  assert (I : 0 < / unit) by now apply Rinv_0_lt_compat.
+  assert (P : forall x, 0 <= x -> 0 <= (x / unit) ^ gamma)
+    by (intros; apply pow_le, Rmult_le_pos; lra).
+  repeat split.
+  - intros. now rewrite Rabs_Rabsolu.
+  - intros x y H. rewrite !Rabs_pos_eq by lra. apply Rmult_le_compat_l; [lra|].
+    assert (Q := P x ltac:(lra)). apply ln_monotone; [lra|]. apply Rplus_le_compat_l, pow_incr.
+    split; [apply Rmult_le_pos; lra | apply Rmult_le_compat_r; lra].
+  - intros t a b Ht. rewrite !(Rabs_pos_eq (exp _)) by apply Rlt_le, exp_pos.
+    replace ((1 - t) * (power * ln (1 + (exp a / unit) ^ gamma)) +
+      t * (power * ln (1 + (exp b / unit) ^ gamma))) with (power * ((1 - t) *
+      ln (1 + (exp a / unit) ^ gamma) + t * ln (1 + (exp b / unit) ^ gamma))) by ring.
+    apply Rmult_le_compat_l; [lra|]. set (v := (exp a / unit) ^ gamma).
+    assert (Hv := P (exp a) (Rlt_le _ _ (exp_pos a)) : 0 <= v).
+    assert (shift : forall u, (exp (a + u) / unit) ^ gamma = v * exp (INR gamma * u)).
+    { intros u. unfold v. rewrite <- exp_power, <- Rpow_mult_distr, exp_plus. f_equal.
+      unfold Rdiv; ring. }
+    replace ((1 - t) * a + t * b) with (a + t * (b - a)) by ring.
+    replace b with (a + (b - a)) at 2 by ring. rewrite !shift.
+    replace (INR gamma * (t * (b - a))) with (t * (INR gamma * (b - a))) by ring.
+    assert (E := log_sum_convex t 1 v (INR gamma * (b - a)) Ht Rlt_0_1 Hv).
+    assert (K := exp_pos (t * (INR gamma * (b - a)))).
+    rewrite <- (ln_exp ((1 - t) * _ + _)). apply ln_monotone; [nra | assumption].
+Qed.
+
+Lemma algebraic_within : forall gamma power unit cost log_k,
+  (2 <= gamma)%nat -> 0 < power -> 0 < unit -> 0 < cost -> power * INR gamma * log_k < cost ->
+  within_gap (algebraic gamma power unit) cost (exp log_k)
+    (algebraic_gap gamma power unit cost log_k).
+Proof.
+  intros gamma power unit cost log_k Hg Hp Hu Hc Hk y Hy. unfold algebraic, algebraic_gap.
+  set (g := INR gamma). assert (G : 2 <= g) by (apply (le_INR 2) in Hg; exact Hg).
+  set (dual := g / (g - 1)). set (spare := dual * (log_k - cost / (power * g))).
+  set (C := exp (cost / power)). set (u := exp spare).
+  assert (Hd : spare * (1 - 1 / g) = log_k - cost / (power * g))
+    by (unfold spare, dual; field; lra).
+  assert (Hs : spare < 0).
+  { apply Rmult_lt_reg_r with (1 - 1 / g).
+    - replace (1 - 1 / g) with ((g - 1) / g) by (field; lra). apply Rdiv_lt_0_compat; lra.
+    - rewrite Hd, Rmult_0_l. apply Rmult_lt_reg_l with (power * g); [nra|].
+      field_simplify; fold g in Hk; lra. }
+  assert (Hu' : 0 < u < 1) by (unfold u; split; [apply exp_pos | rewrite <- exp_0;
+    apply exp_increasing, Hs]).
+  assert (HC : 1 < C) by (unfold C; rewrite <- exp_0; apply exp_increasing, Rdiv_lt_0_compat; lra).
+  set (A := exp ((ln (C - 1) - ln (1 - u)) / g)). set (b := exp ((cost / power - spare) / g)).
+  assert (EA : (1 - u) * A ^ gamma = C - 1).
+  { unfold A. rewrite exp_power. fold g.
+    replace (g * _) with (ln (C - 1) + - ln (1 - u)) by (field; lra).
+    rewrite exp_plus, exp_Ropp, !exp_ln by lra. field; lra. }
+  assert (Eb : u * b ^ gamma = C).
+  { unfold b, u, C. rewrite exp_power, exp_times. fold g. f_equal. field; lra. }
+  assert (Ew : u * b = exp log_k).
+  { unfold b, u. rewrite exp_times. f_equal.
+    unfold spare, dual; field; lra. }
+  assert (Ev : exp (ln (C - 1) / g + ln (1 - u) / dual) = (1 - u) * A).
+  { unfold A. rewrite <- (exp_ln (1 - u)) at 2 by lra. rewrite exp_times. f_equal.
+    unfold dual; field; lra. }
+  rewrite Ev. set (w := y / unit). assert (Hw : 0 <= w)
+    by (apply Rmult_le_pos; [|apply Rlt_le, Rinv_0_lt_compat]; assumption).
+  assert (PA : 0 < A) by apply exp_pos. assert (Pb : 0 < b) by apply exp_pos.
+  assert (Ek := exp_pos log_k).
+  assert (N : 0 <= unit * ((1 - u) * A) + exp log_k * y)
+    by (apply Rplus_le_le_0_compat; repeat apply Rmult_le_pos; lra).
+  rewrite (Rabs_pos_eq _ N), (Rabs_pos_eq _ Hy).
+  replace ((unit * ((1 - u) * A) + exp log_k * y) / unit) with ((1 - u) * A + u * (b * w))
+    by (rewrite <- Ew; unfold w; field; lra). fold w.
+  assert (K := power_convex gamma u A (b * w) ltac:(lra) ltac:(lra) ltac:(nra)).
+  rewrite Rpow_mult_distr, EA, <- (Rmult_assoc u (b ^ gamma)), Eb in K.
+  assert (W := pow_le w gamma Hw).
+  apply Rle_trans with (power * (cost / power + ln (1 + w ^ gamma))).
+  - apply Rmult_le_compat_l; [lra|]. rewrite <- (ln_exp (cost / power)), <- ln_mult; fold C;
+      [|lra..]. apply ln_monotone; [|lra].
+    assert (0 <= ((1 - u) * A + u * (b * w)) ^ gamma) by (apply pow_le; nra). lra.
+  - apply Req_le. field; lra.
+Qed.
+
+(* Of dpfast/noise/smooth/algebraic.py: Cauchy, generalized Cauchy and Student's t noise (density
+   proportional to (1 + |z/unit|^gamma)^-power) is admissible with the alpha that is shipped. *)
+Theorem algebraic_noise_is_admissible : forall c gamma power unit alpha beta epsilon,
+  0 < c -> (2 <= gamma)%nat -> 1 <= power -> 0 < unit ->
+  0 < beta < epsilon / (INR gamma * power - 1) ->
+  0 < alpha <= largest_shift (algebraic_gap gamma power unit) epsilon beta ->
+  admissible (fun z => c * exp (- algebraic gamma power unit z)) alpha beta epsilon.
+Proof.
+  intros c gamma power unit alpha beta epsilon Hc Hg Hp Hu [Hb He] Ha.
+  assert (G : 2 <= INR gamma) by (apply (le_INR 2) in Hg; exact Hg).
+  assert (P : 2 <= INR gamma * power) by nra.
+  apply Rmult_lt_compat_r with (r := INR gamma * power - 1) in He; [|lra].
+  unfold Rdiv in He. rewrite Rmult_assoc, Rinv_l, Rmult_1_r in He by lra.
+  apply largest_shift_admissible with (algebraic_gap gamma power unit); try lra.
+  - apply algebraic_log_convex; lra || lia.
+  - rewrite <- exp_0. apply algebraic_within; lra || lia || nra.
+  - apply algebraic_within; lra || lia || nra.
+  - apply algebraic_within; lra || lia || nra.
+Qed.
+
+Definition cauchy (z : R) : R := / PI / (1 + z ^ 2).
+
+Definition cauchy_alpha (beta epsilon : R) : R :=
+  Rmin (2 * sinh (epsilon / 2)) (sqrt (2 * exp beta * (cosh epsilon - cosh beta))).
+
+Lemma cauchy_within : forall cost k s, 0 <= s -> 0 < k -> k * k < exp cost ->
+  s * s * exp cost <= (exp cost - 1) * (exp cost - k * k) -> within_gap (algebraic 2 1 1) cost k s.
+Proof.
+  intros cost k s Hs Hk Hc H y Hy. unfold algebraic. rewrite !Rmult_1_l.
+  assert (0 <= k * y) by nra. rewrite !Rabs_pos_eq by lra. unfold Rdiv. rewrite Rinv_1, !Rmult_1_r.
+  rewrite <- (ln_exp cost) at 1. rewrite <- ln_mult by nra || apply exp_pos.
+  apply ln_monotone; [nra|]. set (C := exp cost) in *.
+  assert (P := Rle_0_sqr ((C - k * k) * y - s * k)). unfold Rsqr in P.
+  apply Rmult_le_reg_l with (C - k * k); nra.
+Qed.
+
+(* Of dpfast/noise/smooth/algebraic.py: Cauchy noise of scale S / alpha is epsilon-private, with
+   alpha = min(2 sinh(epsilon/2), sqrt(2 e^beta (cosh epsilon - cosh beta))). *)
+Theorem cauchy_noise_is_private : forall (T : Type) (neighbors : T -> T -> Prop) f S beta epsilon,
+  (forall x y, neighbors x y -> neighbors y x) -> smooth_bound neighbors f S beta ->
+  0 < beta < epsilon ->
+  pure neighbors epsilon (fun x => release cauchy (f x) (S x / cauchy_alpha beta epsilon)).
+Proof.
+  intros T neighbors f S beta epsilon sym smooth Hb. set (a := cauchy_alpha beta epsilon).
+  assert (E := exp_pos epsilon). assert (B := exp_pos beta). assert (B' := exp_pos (- beta)).
+  assert (EE : exp epsilon * exp (- epsilon) = 1) by (rewrite exp_times, Rplus_opp_r; apply exp_0).
+  assert (BB : exp beta * exp (- beta) = 1) by (rewrite exp_times, Rplus_opp_r; apply exp_0).
+  assert (one : 1 < exp beta) by (rewrite <- exp_0; apply exp_increasing; lra).
+  assert (less : exp beta < exp epsilon) by (apply exp_increasing; lra).
+  assert (spread : 2 * exp beta * (cosh epsilon - cosh beta) * exp epsilon =
+    (exp epsilon * exp beta - 1) * (exp epsilon - exp beta)) by (unfold cosh; nra).
+  assert (positive : 0 < 2 * exp beta * (cosh epsilon - cosh beta)).
+  { apply Rmult_lt_reg_r with (exp epsilon); [lra|]. rewrite spread, Rmult_0_l.
+    apply Rmult_lt_0_compat; nra. }
+  assert (A : 0 < a).
+  { apply Rmin_glb_lt; [|apply sqrt_lt_R0, positive]. rewrite <- (Rmult_0_r 2), <- sinh_0.
+    apply Rmult_lt_compat_l, sinh_lt; lra. }
+  assert (A1 : a * a * exp epsilon <= (exp epsilon - 1) * (exp epsilon - 1)).
+  { assert (L := Rmin_l _ _ : a <= 2 * sinh (epsilon / 2)).
+    apply Rle_trans with ((2 * sinh (epsilon / 2)) * (2 * sinh (epsilon / 2)) * exp epsilon);
+      [apply Rmult_le_compat_r; [|apply Rmult_le_compat]; lra|]. apply Req_le. unfold sinh.
+    assert (H : exp (epsilon / 2) * exp (- (epsilon / 2)) = 1)
+      by (rewrite exp_times, Rplus_opp_r; apply exp_0).
+    replace (exp epsilon) with (exp (epsilon / 2) * exp (epsilon / 2))
+      by (rewrite exp_times; f_equal; field).
+    set (u := exp (epsilon / 2)) in *. set (v := exp (- (epsilon / 2))) in *. field_simplify.
+    replace v with (/ u) by (apply Rmult_eq_reg_l with u; [rewrite H; apply Rinv_r|]; nra).
+    field. nra. }
+  assert (A2 : a * a * exp epsilon <= (exp epsilon * exp beta - 1) * (exp epsilon - exp beta)).
+  { rewrite <- spread. apply Rmult_le_compat_r; [lra|].
+    rewrite <- (sqrt_sqrt (2 * exp beta * _)) by lra. assert (L := Rmin_r _ _ : a <= sqrt _). nra. }
+  apply admissible_noise_is_private with beta; try assumption.
+  assert (F : forall z, cauchy z = / PI * exp (- algebraic 2 1 1 z)).
+  { intros z. unfold cauchy, algebraic. rewrite Rmult_1_l, exp_Ropp.
+    replace (Rabs z / 1) with (Rabs z) by field.
+    rewrite pow2_abs, exp_ln; [reflexivity|]. assert (I := pow2_ge_0 z). lra. }
+  assert (H : admissible (fun z => / PI * exp (- algebraic 2 1 1 z)) a beta epsilon).
+  { apply worst_pair; try lra.
+    - apply Rinv_0_lt_compat, PI_RGT_0.
+    - apply algebraic_log_convex; lra || lia.
+    - repeat split; apply cauchy_within; unfold Rminus; rewrite ?exp_plus; try nra.
+      assert (P : 0 <= exp (- beta) * (exp (- beta) * exp (- beta))) by nra.
+      apply (Rmult_le_compat_r _ _ _ P) in A2. eapply Rle_trans; [|eapply Rle_trans; [apply A2|]].
+      + lra.
+      + apply Req_le. transitivity ((exp epsilon * (exp beta * exp (- beta)) - exp (- beta)) *
+          (exp epsilon * exp (- beta) - exp beta * exp (- beta)) * exp (- beta)); [ring|].
+        rewrite BB. ring. }
+  intros s l z Hs Hl. unfold release. rewrite !F. now apply (H s l z).
+Qed.
+
+(* Two tables with answers 0 and 1: S = 1 is a smooth bound for every beta >= 0. *)
+Example smooth_bound_of_two_tables :
+  smooth_bound (fun x y : bool => x <> y) (fun x => if x then 1 else 0) (fun _ => 1) (1 / 2).
+Proof.
+  intros x y _. assert (E := exp_ineq1_le (1 / 2)).
+  destruct x, y; repeat split; try lra; apply Rabs_le; lra.
 Qed.
