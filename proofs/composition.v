@@ -417,3 +417,189 @@ Proof.
     rewrite <- (Rplus_0_r (total _ (seq 0 k))) at 1. apply Rplus_le_compat_l, total_nonnegative.
     intros. left. apply exp_pos.
 Qed.
+
+(* One row more or less, and one row in place of another. *)
+Definition add_remove {Row : Type} (x y : list Row) : Prop :=
+  exists l r row, (x = l ++ row :: r /\ y = l ++ r) \/ (x = l ++ r /\ y = l ++ row :: r).
+Definition replaces {Row : Type} (x y : list Row) : Prop :=
+  exists l r row row', x = l ++ row :: r /\ y = l ++ row' :: r.
+
+(* Of dpfast/privacy/composition.py, convert: replacing a row is removing one and adding one. *)
+Theorem replace_is_two_steps : forall (Row A : Type) epsilon delta
+    (mechanism : list Row -> distribution A),
+  is_mechanism mechanism -> private add_remove epsilon delta mechanism ->
+  private replaces (2 * epsilon) (delta * (1 + exp epsilon)) mechanism.
+Proof.
+  intros Row A e d m M P x y [l [r [a [b [-> ->]]]]].
+  replace (2 * e) with (INR 2 * e) by (simpl; ring).
+  replace (d * (1 + exp e)) with (total (fun i => d * exp (INR i * e)) (seq 0 2)).
+  - apply (within_steps _ _ add_remove); auto. exists (l ++ r). split; [exists l, r, a; auto|].
+    exists (l ++ b :: r). split; [exists l, r, b; auto | reflexivity].
+  - simpl. rewrite Rmult_0_l, exp_0, Rmult_1_l. ring.
+Qed.
+
+(* The rows of one part. The part of a row depends on that row alone; rows may be in no part that
+   is asked about. *)
+Definition rows_of {Row : Type} (part : Row -> nat) (c : nat) (x : list Row) : list Row :=
+  filter (fun row => part row =? c)%nat x.
+
+Lemma rows_of_app : forall (Row : Type) (part : Row -> nat) c l r,
+  rows_of part c (l ++ r) = rows_of part c l ++ rows_of part c r.
+Proof. intros. apply filter_app. Qed.
+
+Lemma rows_of_others : forall (Row : Type) (part : Row -> nat) c l row r,
+  part row <> c -> rows_of part c (l ++ row :: r) = rows_of part c (l ++ r).
+Proof.
+  intros Row part c l row r H. unfold rows_of. rewrite !filter_app; simpl.
+  now apply Nat.eqb_neq in H as ->.
+Qed.
+
+Lemma rows_of_own : forall (Row : Type) (part : Row -> nat) l row r,
+  rows_of part (part row) (l ++ row :: r)
+  = rows_of part (part row) l ++ row :: rows_of part (part row) r.
+Proof.
+  intros. unfold rows_of. rewrite !filter_app; simpl. now rewrite Nat.eqb_refl.
+Qed.
+
+(* The losses between two tables that differ in the parts a and b alone. *)
+Definition of_parts {Q : Type} (about : Q -> nat) (a b : nat) (loss : Q -> R * R) (q : Q) : R * R :=
+  if ((about q =? a) || (about q =? b))%nat then loss q else (0, 0).
+
+(* Of dpfast/budget/parallel.py: questions about one part each cost, under add-remove, the largest
+   sum of losses of a part. *)
+Theorem parallel_budget : forall (Row Q A : Type) (part : Row -> nat) (about : Q -> nat)
+    epsilon delta (loss : Q -> R * R) (release : Q -> list Row -> distribution A)
+    (asks : analyst Q A),
+  (forall q, is_mechanism (release q)) ->
+  (forall q, private add_remove (fst (loss q)) (snd (loss q)) (release q)) ->
+  (forall q x y, rows_of part (about q) x = rows_of part (about q) y ->
+    release q x = release q y) ->
+  (forall c, within_limit (of_parts about c c loss) asks epsilon delta) ->
+  private add_remove epsilon delta (fun x => answers (fun q => release q x) asks).
+Proof.
+  intros Row Q A part about E D loss release asks M P L W x y N.
+  pose proof N as [l [r [row S]]].
+  apply (answers_within Q A _ _ _ _ E D) with (4 := W (part row)); try (intros q; apply M).
+  intros q. unfold of_parts. destruct (Nat.eqb_spec (about q) (part row)) as [I|I]; [now apply P|].
+  simpl. rewrite (L q x y); [apply within_same; [apply M | lra..]|].
+  destruct S as [[-> ->]|[-> ->]]; now rewrite rows_of_others by auto.
+Qed.
+
+(* Of dpfast/budget/parallel.py: under replace such questions cost the sum for the two parts that
+   cost most. The number of rows is public. *)
+Theorem parallel_budget_replace : forall (Row Q A : Type) (part : Row -> nat) (about : Q -> nat)
+    epsilon delta (loss : Q -> R * R) (release : Q -> list Row -> distribution A)
+    (asks : analyst Q A),
+  (forall q, is_mechanism (release q)) ->
+  (forall q, private replaces (fst (loss q)) (snd (loss q)) (release q)) ->
+  (forall q x y, rows_of part (about q) x = rows_of part (about q) y -> length x = length y ->
+    release q x = release q y) ->
+  (forall b c, within_limit (of_parts about b c loss) asks epsilon delta) ->
+  private replaces epsilon delta (fun x => answers (fun q => release q x) asks).
+Proof.
+  intros Row Q A part about E D loss release asks M P L W x y N.
+  pose proof N as [l [r [a [b [X Y]]]]].
+  apply (answers_within Q A _ _ _ _ E D) with (4 := W (part a) (part b)); try (intros q; apply M).
+  intros q. unfold of_parts.
+  destruct (Nat.eqb_spec (about q) (part a)) as [I|I]; [now apply P|].
+  destruct (Nat.eqb_spec (about q) (part b)) as [J|J]; [now apply P|]. simpl.
+  rewrite (L q x y); subst; [apply within_same; [apply M | lra..] | |now rewrite !app_length].
+  now rewrite !rows_of_others by auto.
+Qed.
+
+(* One question about each part, whatever the answers are. *)
+Definition each {A : Type} (parts : list nat) : analyst nat A :=
+  fold_right (fun c next => Ask c (fun _ => next)) Stop parts.
+
+Lemma limit_each : forall (A : Type) (loss : nat -> R * R) parts epsilon delta,
+  total (fun c => fst (loss c)) parts <= epsilon -> total (fun c => snd (loss c)) parts <= delta ->
+  within_limit loss (each (A := A) parts) epsilon delta.
+Proof.
+  induction parts as [|c parts IH]; simpl; intros; [lra|]. apply IH; lra.
+Qed.
+
+Lemma total_one : forall (f : nat -> R) a parts, NoDup parts ->
+  total (fun c => if (c =? a)%nat then f c else 0) parts
+  = if in_dec Nat.eq_dec a parts then f a else 0.
+Proof.
+  induction parts as [|c parts IH]; intros N; [reflexivity|].
+  inversion N as [|? ? I N']; subst. simpl total. rewrite IH by assumption.
+  simpl. destruct (Nat.eqb_spec c a), (Nat.eq_dec c a), (in_dec Nat.eq_dec a parts);
+    subst; try tauto; ring.
+Qed.
+
+Lemma limit_of_parts : forall (A : Type) (loss : nat -> R * R) parts a b epsilon delta,
+  NoDup parts -> 0 <= epsilon -> 0 <= delta ->
+  (forall c, In c parts -> fst (loss c) <= epsilon /\ snd (loss c) <= delta) ->
+  (a <> b -> In a parts -> In b parts ->
+    fst (loss a) + fst (loss b) <= epsilon /\ snd (loss a) + snd (loss b) <= delta) ->
+  within_limit (of_parts (fun c => c) a b loss) (each (A := A) parts) epsilon delta.
+Proof.
+  intros A loss parts a b E D N PE PD L L2. pose (has c := in_dec Nat.eq_dec c parts).
+  assert (S : forall f : R * R -> R, f (0, 0) = 0 ->
+    total (fun c => f (of_parts (fun c => c) a b loss c)) parts
+    = (if has a then f (loss a) else 0)
+      + (if Nat.eq_dec a b then 0 else if has b then f (loss b) else 0)).
+  { intros f Z. unfold has. destruct (Nat.eq_dec a b) as [<-|I].
+    - rewrite <- (total_one (fun c => f (loss c))), Rplus_0_r by assumption.
+      apply total_equal. intros c _. unfold of_parts. rewrite orb_diag.
+      now destruct (c =? a)%nat.
+    - rewrite <- !(total_one (fun c => f (loss c))), <- total_plus by assumption.
+      apply total_equal. intros c _. unfold of_parts.
+      destruct (Nat.eqb_spec c a), (Nat.eqb_spec c b); simpl; try congruence; lra. }
+  apply limit_each; rewrite S by reflexivity; destruct (Nat.eq_dec a b) as [I|I],
+    (has a) as [J|J], (has b) as [K|K]; try (pose proof (L2 I J K)); try (pose proof (L a J));
+    try (pose proof (L b K)); lra.
+Qed.
+
+(* Of dpfast/privacy/composition.py, parallel: one release about each of disjoint parts costs, under
+   add-remove, the largest of their losses. *)
+Theorem parallel_releases : forall (Row A : Type) (part : Row -> nat) (parts : list nat)
+    (loss : nat -> R * R) (release : nat -> list Row -> distribution A) epsilon delta,
+  NoDup parts -> 0 <= epsilon -> 0 <= delta ->
+  (forall c, is_mechanism (release c)) ->
+  (forall c, private add_remove (fst (loss c)) (snd (loss c)) (release c)) ->
+  (forall c, In c parts -> fst (loss c) <= epsilon /\ snd (loss c) <= delta) ->
+  private add_remove epsilon delta
+    (fun x => answers (fun c => release c (rows_of part c x)) (each parts)).
+Proof.
+  intros Row A part parts loss release E D N PE PD M P L x y [l [r [row S]]].
+  eapply answers_within; try (intros c; apply M);
+    [|now apply (limit_of_parts _ loss _ (part row) (part row)); auto].
+  intros c. unfold of_parts. destruct (Nat.eqb_spec c (part row)) as [->|I]; simpl.
+  - apply P. exists (rows_of part (part row) l), (rows_of part (part row) r), row.
+    destruct S as [[-> ->]|[-> ->]]; [left | right]; now rewrite rows_of_own, rows_of_app.
+  - replace (rows_of part c y) with (rows_of part c x); [apply within_same; [apply M | lra..]|].
+    destruct S as [[-> ->]|[-> ->]]; now rewrite rows_of_others by auto.
+Qed.
+
+(* Of dpfast/privacy/composition.py, parallel: under replace a row may leave a part for another,
+   which costs the sum of two losses, or `staying` if the new row is of the same part. *)
+Theorem parallel_releases_replace : forall (Row A : Type) (part : Row -> nat) (parts : list nat)
+    (loss staying : nat -> R * R) (release : nat -> list Row -> distribution A) epsilon delta,
+  NoDup parts -> 0 <= epsilon -> 0 <= delta ->
+  (forall c, is_mechanism (release c)) ->
+  (forall c, private add_remove (fst (loss c)) (snd (loss c)) (release c)) ->
+  (forall c, private replaces (fst (staying c)) (snd (staying c)) (release c)) ->
+  (forall c, In c parts -> fst (staying c) <= epsilon /\ snd (staying c) <= delta) ->
+  (forall c, In c parts -> fst (loss c) <= epsilon /\ snd (loss c) <= delta) ->
+  (forall b c, b <> c -> In b parts -> In c parts ->
+    fst (loss b) + fst (loss c) <= epsilon /\ snd (loss b) + snd (loss c) <= delta) ->
+  private replaces epsilon delta
+    (fun x => answers (fun c => release c (rows_of part c x)) (each parts)).
+Proof.
+  intros Row A part parts loss staying release E D N PE PD M P Q LS L L2.
+  intros x y [l [r [a [b [-> ->]]]]]. destruct (Nat.eq_dec (part a) (part b)) as [I|I].
+  - eapply answers_within; try (intros c; apply M);
+      [|now apply (limit_of_parts _ staying _ (part a) (part a)); auto].
+    intros c. unfold of_parts. destruct (Nat.eqb_spec c (part a)) as [->|J]; simpl.
+    + apply Q. rewrite rows_of_own, I, rows_of_own. repeat eexists.
+    + rewrite !rows_of_others by congruence. apply within_same; [apply M | lra..].
+  - eapply answers_within; try (intros c; apply M);
+      [|now apply (limit_of_parts _ loss _ (part a) (part b)); auto].
+    intros c. unfold of_parts. destruct (Nat.eqb_spec c (part a)) as [->|J]; simpl.
+    + apply P. rewrite rows_of_own, rows_of_others, rows_of_app by auto. repeat eexists; eauto.
+    + rewrite (rows_of_others _ _ c _ a) by auto. destruct (Nat.eqb_spec c (part b)) as [->|K].
+      * apply P. rewrite rows_of_own, rows_of_app. repeat eexists; eauto.
+      * rewrite rows_of_others by auto. apply within_same; [apply M | simpl; lra..].
+Qed.
