@@ -49,7 +49,7 @@ def claims(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The claim: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     schema, neighbors, nan, rows : optional
-        The bounds or words of the data, as in `dpfast.audit.neighbors`.
+        The bounds or texts of the data, as in `dpfast.audit.neighbors`.
     pairs : sequence of tuples (name, x, x2), optional
         Neighbors to try, instead of those of the schema.
     samples : int, default 20,000

@@ -49,7 +49,7 @@ def one_run(
     confidence : float, default 1 - 1e-6
         The confidence of a refutation, and of the bound.
     rng : Generator, optional
-        The source of the coins. Secure by default.
+        The source of the random choice of canaries. Secure by default.
 
     Returns
     -------

@@ -46,14 +46,14 @@ def neighbors(
     Each pair has a special row. Its value is at an end of the bounds, beyond the bounds, NaN,
     infinite, the least or the largest float, or 2**53 + 2. It is the first row, the last row, tied
     with others, or the only row. The other rows are at one end of the bounds, in the middle, or
-    half at either end. For a list of words the special word is at an end of the list, not in the
+    half at either end. For a list of texts the special text is at an end of the list, not in the
     list, or empty.
 
     Parameters
     ----------
     schema : pair of numbers, sequence of str, or mapping of names to these
-        Bounds ``(lo, hi)`` of a column, or its words; for a mapping, the datasets are dicts of
-        columns.
+        Bounds ``(lo, hi)`` of a column of numbers, or the texts of a column of text. For a mapping
+        of names to these, the datasets are dicts of columns.
     neighbors : {"add-remove", "replace"}, default "add-remove"
         Whether `x2` lacks a row of `x`, or has another row in its place.
     nan : bool, default True

@@ -70,7 +70,8 @@ def mechanism_of(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
 def drawn(statistic: OnGrid[Any], step: Step, offered: Offer, is_whole: bool) -> Quantiles:
     """Return the mechanism that draws quantiles by group; `is_whole` says rows are integers."""
     if statistic.method not in ("auto", "exponential"):
-        checks.fail("method", "left out by group, where each quantile is drawn", statistic.method)
+        rule = "left out by group, where quantiles are drawn by the exponential mechanism"
+        checks.fail("method", rule, statistic.method)
     bounds, size, numbers = checks.bounds(statistic.bounds), statistic.granularity, None
     if size is not None:
         numbers = lattice(*bounds, checks.fraction("granularity", size))

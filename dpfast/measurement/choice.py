@@ -135,7 +135,7 @@ class Moves:
         Parameters
         ----------
         i : int
-            Its index.
+            The index of the sum.
 
         Returns
         -------

@@ -105,7 +105,7 @@ class Feature(NamedTuple):
         return base.Feature(above, self.hi - least, least, most)
 
     def weighted(self, least: int, most: int) -> Feature:
-        """Return this feature times a weight between two cells.
+        """Return this feature times an integer weight between `least` and `most`.
 
         Parameters
         ----------

@@ -214,9 +214,9 @@ class OfFeatures(Statistic[Value]):
 
     @abstractmethod
     def forms(self, column: Column, is_public: bool) -> list[Basis]:
-        """Return the bases that the statistic can be released by, the simplest first.
+        """Return the sets of features (bases) that the statistic can be computed from.
 
-        The number of rows is the first feature of a basis that has it.
+        The simplest is the first. If the number of rows is in a basis, it is the first feature.
 
         Parameters
         ----------
@@ -362,7 +362,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
             return None
         lo, hi = (Fraction(limit) / column.unit for limit in limits)
         if math.ceil(lo) > math.floor(hi):
-            checks.fail("per_unit", "farther apart, given the cells of these bounds", limits)
+            checks.fail("per_unit", "farther apart, for the grid of these bounds", limits)
         return math.ceil(lo), math.floor(hi)
 
     def added(

@@ -188,9 +188,9 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def reads_numbers(self) -> bool:
-        """Tell whether one column of numbers is read as `tables.intake.plain` reads it.
+        """Tell whether a plain column of numbers takes the shorter way of `tables.intake.plain`.
 
-        A class with its own `read` decides this itself.
+        For a class with its own `read` it is False, unless the class defines it.
         """
         return False
 
@@ -201,7 +201,7 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def adds_units(self) -> bool:
-        """Tell whether the sums of a unit are bounded, instead of choosing some of its rows."""
+        """Tell whether the total of each unit is bounded, instead of choosing some of its rows."""
         return self.at_once
 
     @property
@@ -246,7 +246,7 @@ class Statistic(ABC, Generic[Value]):
         Parameters
         ----------
         terms : Terms
-            The loss, the relation of rows and the layout.
+            The loss, the neighboring relation of rows, the number of columns and the mask.
 
         Returns
         -------
@@ -293,12 +293,12 @@ class Statistic(ABC, Generic[Value]):
 
     @abstractmethod
     def mechanism(self, terms: Terms) -> Mechanism[Value]:
-        """Return the mechanism that answers this statistic on the rows of a view.
+        """Return the mechanism that releases this statistic of the data that `read` returns.
 
         Parameters
         ----------
         terms : Terms
-            The loss, the relation of rows and the layout.
+            The loss, the neighboring relation of rows, the number of columns and the mask.
 
         Returns
         -------
@@ -314,12 +314,12 @@ class Statistic(ABC, Generic[Value]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        """Return a view of the rows of data; only types are read.
+        """Return typed access to the rows of data (a view), without reading a row.
 
         Parameters
         ----------
         data, relation, axis, where, ids, weights
-            As in `tables.intake.read`.
+            The arguments of a call, and the neighboring relation of rows.
 
         Returns
         -------
@@ -384,7 +384,7 @@ class Statistic(ABC, Generic[Value]):
         columns : int, optional
             The number of columns, each with an answer; by default there is one answer.
         where : bool, default False
-            Whether it will be called with a mask.
+            Whether the measurement will be called with a mask.
         rows : int, optional
             The public number of rows, which may decide the method.
         dtype : dtype, optional
@@ -659,14 +659,14 @@ def public_call(
 
 
 def measures(ask: Callable[Args, Statistic[Value]]) -> Callable[Args, Value]:
-    """Return the public function that measures the statistic that `ask` returns.
+    """Return a public function that releases the statistic which `ask` constructs.
 
     Parameters
     ----------
     ask : callable
-        Takes the data, which it must not read, and the arguments of a call, among them `epsilon`,
-        `budget` and `rng`. Returns a `Statistic`, made of the arguments that describe the
-        statistic.
+        A function of the data, which it must not read, and of the arguments of a call, among them
+        `epsilon`, `budget` and `rng`. It returns a `Statistic`, constructed from the arguments that
+        describe the statistic.
 
     Returns
     -------

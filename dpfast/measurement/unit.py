@@ -118,14 +118,17 @@ class Unit:
         return self.neighbors if self.ids is None else "add-remove"
 
     def part(self, loss: Loss, at_once: bool) -> tuple[Loss, int]:
-        """Return the loss for added or removed rows, and how many rows it covers together.
+        """Return the loss that protects several rows at once, and the number of these rows.
+
+        A mechanism with that loss for added or removed rows has the loss for a person: by group
+        privacy if it protects one row, or because it protects all rows of a person at once.
 
         Parameters
         ----------
         loss : Loss
-            The loss of a person.
+            The loss for a person.
         at_once : bool
-            Whether noise can be made for all rows of a person.
+            Whether the mechanism has noise for all rows of a person at once.
 
         Returns
         -------

@@ -23,7 +23,9 @@ from .row_sets import RowSets
 
 @dataclass(frozen=True)
 class ImplicationTest:
-    """The result of `implication_test`: votes of row sets, which also test other strengths.
+    """The result of `implication_test`: each row set votes for or against a strength.
+
+    The votes test every other strength, too, at no cost.
 
     Attributes
     ----------

@@ -322,7 +322,7 @@ class NoisySums:
         checks.entries("sets", sets.rows, self._source.length, self._neighbors)
         function, nan = bits(f, self._source, self._neighbors), self._nan
         if not isinstance(nan, str) and nan not in (0.0, 1.0):
-            checks.fail("nan", "0 or 1, or a word, for a condition", nan)
+            checks.fail("nan", "0, 1, 'raise', 'lower', 'upper' or 'drop', for a condition", nan)
         fill = nan_policy.replacement(nan, 0.0, 1.0)
         sums = totals([contrasts_of(function, sets, fill)], nan, length=sets.rows)
         total, *doubled = self._rounds.ask(sums, [contrast_part(len(sets))])

@@ -168,7 +168,7 @@ class RowSets:
         return bits[: self.rows].view(np.bool_)
 
     def counts(self, holds: NDArray[np.bool_], start: int) -> NDArray[np.int64]:
-        """Count for each set the rows, of some consecutive rows, where a condition holds.
+        """Return for each set how many of some consecutive rows are in it and fulfill a condition.
 
         The bits of `holds` are packed into words like the bits of a set, so the counts are numbers
         of common bits of two words.

@@ -561,8 +561,8 @@ class File:
             raise LedgerError(f"ledger {self.path} is an SQLite file, but not a ledger")
         if version > VERSION:
             raise LedgerError(
-                f"ledger {self.path} was made by a newer dpfast (its form is {version}, known "
-                f"here is {VERSION}): pip install --upgrade dpfast"
+                f"ledger {self.path} was made by a newer dpfast (format {version}, readable "
+                f"up to {VERSION}): pip install --upgrade dpfast"
             )
         unit = chain.later(db, "ledger")
         whole = f"SELECT created, process, name, loss, neighbors, seal, {unit} FROM ledger"

@@ -180,7 +180,7 @@ class Count(OfFeatures[Counts]):
         return Totals(rows - missing, missing)
 
     def of_rows(self, rows: SqlRows, column: int) -> Any:
-        """Return the database expression of an integer of each row, missing if not counted."""
+        """Return a database expression: a row's integer feature, null if the row does not count."""
         is_present = rows.present(*([rows.among(column, ())] if self.looks else []))
         return rows.counted(1 - is_present if self.nan == "only" else is_present)
 
