@@ -506,7 +506,7 @@ class Statistic(ABC, Generic[Value]):
         rng: Generator | None = None,
         measured: Measurement[Value] | None = None,
     ) -> Prepared[Value]:
-        """Return the release that `prepare` returns, for a loss and a unit that are checked.
+        """Return the release that `prepare` returns, for a loss and a unit already checked.
 
         Parameters
         ----------
@@ -528,9 +528,9 @@ class Statistic(ABC, Generic[Value]):
             The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
             a budget refuses it.
         ids : str or form, optional
-            As `checked` returns them.
+            The ids of the rows: the name of a column, or a column of a known type.
         measured : Measurement, optional
-            A measurement made before for this loss, with a layout.
+            The measurement, if one was made before for this loss, with its columns and mask.
 
         Returns
         -------

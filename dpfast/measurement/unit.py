@@ -118,7 +118,7 @@ class Unit:
         return self.neighbors if self.ids is None else "add-remove"
 
     def part(self, loss: Loss, at_once: bool) -> tuple[Loss, int]:
-        """Return the loss that protects several rows at once, and the number of these rows.
+        """Return the loss that protects several rows together, and the number of these rows.
 
         A mechanism with that loss for added or removed rows has the loss for a person: by group
         privacy if it protects one row, or because it protects all rows of a person at once.

@@ -4,12 +4,12 @@ Every candidate i flips a coin of probability ``p_i = exp(-c d_i)``, where ``d_i
 below the best score. The first candidate in a random order whose coin shows heads is chosen. The
 order is that of independent uniform times ``T_i``.
 
-Candidates with heads and a time before t are found without looking at the others. ``p_i t`` is at
-most ``2**-e`` in a whole block of 64. So 64 coins of probability ``2**-e`` leave a few candidates
-(mostly none, for one random byte), and a coin of probability ``p_i t 2**e`` decides each of these.
-If some have heads, the first of them is a uniform one. If none has, all coins are flipped for the
-time after t, with the probability of heads after t given none before. The choice of t, and how
-loose ``2**-e`` is, cost time only: the distribution does not depend on them.
+Candidates with heads and a time before some t are drawn without a look at the others. In a whole
+block of 64 candidates ``p_i t`` is at most ``2**-e``. So 64 coins of probability ``2**-e`` leave
+few candidates (mostly none, which takes one random byte), and a coin of probability ``p_i t 2**e``
+decides about each of these. If some have heads, each of them is equally likely to be the first. If
+none has, the coins are flipped for the time after t, with the probability of heads after t given no
+heads before. The choice of t, and how loose ``2**-e`` is, change the time but not the distribution.
 
 McKenna and Sheldon, "Permute-and-Flip: A new mechanism for differentially private selection",
 NeurIPS 2020.
@@ -33,10 +33,10 @@ from ..noise.distributions.exact import Tail
 from .scores import Scores
 
 LN2 = math.log(2)
-#: About how many candidates may be left for exact coins before t. At least one of 64 to 128 has
-#: heads in expectation, so the time after t is rarely needed.
+#: t is such that about this many candidates are left for exact coins at most. In expectation at
+#: least one in 64 to 128 of them shows heads, so the time after t is rarely needed.
 FEW = 8192
-#: Places for candidates that are left; filled again when there are more.
+#: The size of the buffer for candidates that are left. If there are more, it is filled again.
 ROOM = 1 << 14
 
 
@@ -61,7 +61,7 @@ class Flips:
             winner = self._between(after, stream)
             if winner is not None:
                 return winner
-        raise AssertionError("the best candidate always has heads, before t or after")
+        raise AssertionError("permute-and-flip always accepts the best candidate")
 
     def _between(self, after: bool, stream: BitStream) -> int | None:
         """Return the first candidate with heads before ``t = 2**-shift``, or after t, if any."""
@@ -74,7 +74,7 @@ class Flips:
             left = left[self._heads(left, after, stream)]
             heads += len(left)
             if len(left):
-                index = below(heads, stream)  # each has the same chance, in any order
+                index = below(heads, stream)  # a uniform one of all with heads so far
                 if index < len(left):
                     winner = int(left[index])
         return winner

@@ -101,7 +101,7 @@ class TreeHistogram(Binned[TreeCounts]):
 
     @property
     def width(self) -> int:
-        """The fan-out of the tree, which is chosen by the time a mechanism is made."""
+        """The fan-out of the tree; every mechanism has chosen one, from public numbers."""
         assert self.fan_out is not None
         return self.fan_out
 
