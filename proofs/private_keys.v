@@ -1,0 +1,187 @@
+(* Partition selection: the optimal rule to show a private key, and several keys of a person. *)
+
+From Coq Require Import Reals Lra Lia List Bool Arith.
+From Dpfast Require Import distributions composition.
+Import ListNotations.
+Open Scope R_scope.
+
+(* The rule: a key of n people is shown with probability pi n. *)
+Fixpoint pi (epsilon delta : R) (n : nat) : R :=
+  match n with
+  | O => 0
+  | S m =>
+      Rmin (Rmin (exp epsilon * pi epsilon delta m + delta)
+        (1 - exp (- epsilon) * (1 - pi epsilon delta m - delta))) 1
+  end.
+
+(* Whether a key is shown. *)
+Definition coin (p : R) : distribution bool := [(true, p); (false, 1 - p)].
+
+(* A person comes or goes. *)
+Definition one_person (n m : nat) : Prop := m = S n \/ n = S m.
+
+Lemma distribution_coin : forall p, 0 <= p <= 1 -> is_distribution (coin p).
+Proof.
+  intros p P. split; [|simpl; ring]. intros x w [E|[E|[]]]; inversion E; lra.
+Qed.
+
+Lemma within_coin : forall e d p q, 0 <= e -> 0 <= d -> 0 <= q <= 1 ->
+  (within e d (coin p) (coin q)
+   <-> p <= exp e * q + d /\ 1 - p <= exp e * (1 - q) + d).
+Proof.
+  intros e d p q E D Q. pose proof (exp_ineq1_le e) as X. split.
+  - intros W. pose proof (W (fun b => b)) as T. pose proof (W negb) as F.
+    unfold probability in *; simpl in *. lra.
+  - intros [T F] s. unfold probability; simpl. destruct (s true), (s false); nra.
+Qed.
+
+Lemma pi_step : forall e d n, 0 <= e -> 0 <= d ->
+  0 <= pi e d n <= pi e d (S n) /\ pi e d (S n) <= 1.
+Proof.
+  intros e d n E D. pose proof (exp_ineq1_le e) as X. pose proof (exp_pos (- e)) as Y.
+  assert (exp (- e) <= 1) by (rewrite exp_Ropp; rewrite <- Rinv_1; apply Rinv_le_contravar; lra).
+  assert (G : forall n, 0 <= pi e d n <= 1 -> pi e d n <= pi e d (S n) /\ pi e d (S n) <= 1).
+  { clear n. intros n B. simpl. split; [|apply Rmin_r]. repeat apply Rmin_glb; nra. }
+  assert (B : forall n, 0 <= pi e d n <= 1).
+  { clear n. intros n. induction n as [|n IH]; [simpl; lra|]. specialize (G n IH). lra. }
+  specialize (G n (B n)). specialize (B n). lra.
+Qed.
+
+(* Of dpfast/selection/key_selection.py: a key is shown more likely with more people, and never if
+   nobody has it. *)
+Theorem pi_grows : forall epsilon delta n, 0 <= epsilon -> 0 <= delta ->
+  pi epsilon delta 0 = 0 /\ pi epsilon delta n <= pi epsilon delta (S n) <= 1.
+Proof. intros e d n E D. pose proof (pi_step e d n E D). simpl (pi e d 0). lra. Qed.
+
+(* Of dpfast/selection/key_selection.py: a key that is shown by the rule is (epsilon, delta)-DP. *)
+Theorem pi_is_private : forall epsilon delta, 0 <= epsilon -> 0 <= delta ->
+  private one_person epsilon delta (fun n => coin (pi epsilon delta n)).
+Proof.
+  intros e d E D. pose proof (exp_ineq1_le e) as X. pose proof (exp_pos (- e)) as Y.
+  assert (exp e * exp (- e) = 1) as Z by (rewrite exp_Ropp; field; lra).
+  assert (G : forall n, within e d (coin (pi e d n)) (coin (pi e d (S n)))
+    /\ within e d (coin (pi e d (S n))) (coin (pi e d n))).
+  { intros n. pose proof (pi_step e d n E D). rewrite !within_coin by lra.
+    assert (pi e d (S n) <= exp e * pi e d n + d) as U.
+    { simpl. eapply Rle_trans; [apply Rmin_l | apply Rmin_l]. }
+    assert (pi e d (S n) <= 1 - exp (- e) * (1 - pi e d n - d)) as V.
+    { simpl. eapply Rle_trans; [apply Rmin_l | apply Rmin_r]. }
+    apply (Rmult_le_compat_l (exp e)) in V; [|lra].
+    replace (exp e * (1 - exp (- e) * (1 - pi e d n - d)))
+      with (exp e - exp e * exp (- e) * (1 - pi e d n - d)) in V by ring.
+    rewrite Z in V. repeat split; nra. }
+  intros n m [->| ->]; apply G.
+Qed.
+
+(* Of dpfast/selection/key_selection.py: of all rules that depend on a key's number of people alone
+   and never show a key that nobody has, none shows any key more often. *)
+Theorem pi_is_optimal : forall epsilon delta (rule : nat -> R), 0 <= epsilon -> 0 <= delta ->
+  (forall n, 0 <= rule n <= 1) -> rule 0%nat = 0 ->
+  private one_person epsilon delta (fun n => coin (rule n)) ->
+  forall n, rule n <= pi epsilon delta n.
+Proof.
+  intros e d rule E D B Z P n. pose proof (exp_ineq1_le e) as X. pose proof (exp_pos (- e)) as Y.
+  assert (exp (- e) * exp e = 1) as I by (rewrite exp_Ropp; field; lra).
+  induction n as [|n IH]; [simpl; lra|]. simpl.
+  assert (W : within e d (coin (rule (S n))) (coin (rule n))) by (apply P; now right).
+  assert (V : within e d (coin (rule n)) (coin (rule (S n)))) by (apply P; now left).
+  apply within_coin in W as [W _]; auto. apply within_coin in V as [_ V]; auto.
+  apply (Rmult_le_compat_l (exp (- e))) in V; [|lra].
+  rewrite Rmult_plus_distr_l, <- Rmult_assoc, I in V.
+  repeat apply Rmin_glb; [nra | nra | apply B].
+Qed.
+
+(* For e^epsilon = 2 and delta = 1/4. *)
+Example pi_of_three : pi (ln 2) (1 / 4) 1 = 1 / 4 /\ pi (ln 2) (1 / 4) 2 = 3 / 4
+  /\ pi (ln 2) (1 / 4) 3 = 1.
+Proof.
+  assert (H : forall n, pi (ln 2) (1 / 4) (S n) = Rmin (Rmin (2 * pi (ln 2) (1 / 4) n + 1 / 4)
+    (1 - / 2 * (1 - pi (ln 2) (1 / 4) n - 1 / 4))) 1).
+  { intros n. simpl. now rewrite exp_Ropp, exp_ln by lra. }
+  assert (pi (ln 2) (1 / 4) 1 = 1 / 4) as A.
+  { rewrite H. simpl. unfold Rmin. repeat destruct Rle_dec; lra. }
+  assert (pi (ln 2) (1 / 4) 2 = 3 / 4) as B.
+  { rewrite H, A. unfold Rmin. repeat destruct Rle_dec; lra. }
+  repeat split; try assumption. rewrite H, B. unfold Rmin. repeat destruct Rle_dec; lra.
+Qed.
+
+Lemma pi_limits : forall e d n, 0 < e -> 0 <= d <= 1 ->
+  ((exp e + 1) * pi e d n <= 1 - d -> pi e d (S n) = exp e * pi e d n + d) /\
+  (1 - d <= (exp e + 1) * pi e d n ->
+    pi e d (S n) = Rmin (1 - exp (- e) * (1 - pi e d n - d)) 1).
+Proof.
+  intros e d n E D. assert (1 < exp e) as X by (rewrite <- exp_0; now apply exp_increasing).
+  pose proof (exp_pos (- e)). destruct (pi_step e d n) as [P _]; try lra. simpl.
+  set (p := pi e d n) in *.
+  assert (1 - exp (- e) * (1 - p - d) - (exp e * p + d)
+    = exp (- e) * (exp e - 1) * (1 - d - (exp e + 1) * p)) as Q.
+  { rewrite exp_Ropp. field. lra. }
+  assert (0 <= exp (- e) * (exp e - 1)) as U by (apply Rmult_le_pos; lra).
+  split; intros L.
+  - assert (0 <= 1 - d - (exp e + 1) * p) as V by lra. pose proof (Rmult_le_pos _ _ U V).
+    rewrite (Rmin_left (exp e * p + d)), Rmin_left; lra.
+  - assert (0 <= (exp e + 1) * p - (1 - d)) as V by lra. pose proof (Rmult_le_pos _ _ U V).
+    f_equal. apply Rmin_right. lra.
+Qed.
+
+(* Of dpfast/selection/key_selection.py: pi in closed form, with s = delta / (e^epsilon - 1). The
+   first limit holds up to n1 + 1 people (n1 is a logarithm over epsilon, rounded down), then the
+   second one does, and pi is 1 from where e^(m epsilon) is at least 1 + (e^epsilon - 1) / delta. *)
+Theorem pi_in_closed_form : forall epsilon delta n1, 0 < epsilon -> 0 < delta <= 1 ->
+  let s := delta / (exp epsilon - 1) in
+  let corner := (exp epsilon + 2 * delta - 1) / ((exp epsilon + 1) * delta) in
+  let low n := s * (exp (INR n * epsilon) - 1) in
+  exp (INR n1 * epsilon) <= corner <= exp (INR (S n1) * epsilon) ->
+  (forall n, (n <= S n1)%nat -> pi epsilon delta n = low n) /\
+  (forall m, pi epsilon delta (S n1 + m)
+    = Rmin (1 + s - exp (- (INR m * epsilon)) * (1 + s - low (S n1))) 1) /\
+  (forall m, 1 + (exp epsilon - 1) / delta <= exp (INR m * epsilon) ->
+    pi epsilon delta (S n1 + m) = 1).
+Proof.
+  intros e d n1 E D s corner low [C1 C2].
+  assert (1 < exp e) as X by (rewrite <- exp_0; now apply exp_increasing).
+  assert (exp e * exp (- e) = 1) as I by (rewrite exp_Ropp; field; lra).
+  assert (0 < s) as S0 by (apply Rdiv_lt_0_compat; lra).
+  assert (s * (exp e - 1) = d) as Sd by (unfold s; field; lra).
+  assert ((exp e + 1) * s * (corner - 1) = 1 - d) as Cd by (unfold corner, s; field; lra).
+  assert (F : forall n, (n <= S n1)%nat -> pi e d n = low n).
+  { intros n. unfold low. induction n as [|n IH]; intros L; [simpl; rewrite Rmult_0_l, exp_0; lra|].
+    assert (exp (INR n * e) <= exp (INR n1 * e)) as M.
+    { destruct (Nat.eq_dec n n1) as [->|K]; [lra|]. left.
+      apply exp_increasing, Rmult_lt_compat_r; [lra | apply lt_INR; lia]. }
+    rewrite (proj1 (pi_limits e d n E ltac:(lra))), IH by (rewrite ?IH by lia; nra || lia).
+    rewrite S_INR, Rmult_plus_distr_r, exp_plus, Rmult_1_l, <- Sd. ring. }
+  assert (G : forall m, low (S n1) <= pi e d (S n1 + m)).
+  { induction m as [|m IH]; [rewrite Nat.add_0_r, F; [lra | lia]|].
+    rewrite Nat.add_succ_r. destruct (pi_step e d (S n1 + m)); lra. }
+  assert (0 <= low (S n1)) as Pos.
+  { apply Rmult_le_pos; [lra|]. pose proof (exp_ineq1_le (INR (S n1) * e)).
+    pose proof (pos_INR (S n1)). nra. }
+  assert (H : forall m, pi e d (S n1 + m)
+    = Rmin (1 + s - exp (- (INR m * e)) * (1 + s - low (S n1))) 1).
+  { induction m as [|m IH].
+    - rewrite Nat.add_0_r, F by lia. simpl (INR 0).
+      rewrite Rmult_0_l, Ropp_0, exp_0, Rmin_left; [ring|].
+      rewrite <- F by lia. destruct (pi_step e d n1); lra.
+    - rewrite Nat.add_succ_r, (proj2 (pi_limits e d (S n1 + m) E ltac:(lra))).
+      2: { specialize (G m). unfold low in G. nra. }
+      rewrite IH, S_INR, Rmult_plus_distr_r, Ropp_plus_distr, exp_plus, Rmult_1_l.
+      set (y := exp (- (INR m * e))) in *. pose proof (exp_pos (- e)).
+      assert (exp (- e) < 1) by nra.
+      replace (1 + s - y * exp (- e) * (1 + s - low (S n1)))
+        with (1 + s - exp (- e) * (1 + s - (1 + s - y * (1 + s - low (S n1))))) by ring.
+      set (z := 1 + s - y * (1 + s - low (S n1))). rewrite <- Sd.
+      unfold Rmin at 2. destruct (Rle_dec z 1) as [Z|Z].
+      + f_equal. replace (1 - exp (- e) * (1 - z - s * (exp e - 1)))
+          with (1 - exp (- e) * (1 - z + s) + s * (exp e * exp (- e))) by ring. rewrite I. ring.
+      + rewrite !Rmin_right; [reflexivity | nra..]. }
+  split; [exact F|]. split; [exact H|]. intros m M. rewrite H. apply Rmin_right.
+  assert (exp (- (INR m * e)) * exp (INR m * e) = 1) as K.
+  { rewrite exp_Ropp, Rinv_l; [reflexivity|]. apply Rgt_not_eq, exp_pos. }
+  pose proof (exp_pos (- (INR m * e))) as Y. set (y := exp (- (INR m * e))) in *.
+  assert (s * (1 + (exp e - 1) / d) = 1 + s) as T by (unfold s; field; lra).
+  apply (Rmult_le_compat_l (s * y)) in M; [|nra].
+  replace (s * y * (1 + (exp e - 1) / d)) with (y * (1 + s)) in M by (rewrite <- T; ring).
+  replace (s * y * exp (INR m * e)) with (s * (y * exp (INR m * e))) in M by ring.
+  rewrite K in M. nra.
+Qed.
