@@ -3,13 +3,14 @@
 #include "core/isa.h"
 #include "rng/rng.h"
 
-#define PAIR 512 /* rows of one pair of groups */
+#define PAIR 512 /* rows with words from two groups of 16 ChaCha20 blocks (dpf_chacha_pairs) */
 #define PAIRS 4
 
 #define DPF_BODY "aggregate/labels_body.h"
 #include "core/each_isa.h"
 
-/* The `pairs` pairs of one layer from row PAIR * pair on; they do not cross 2^32 blocks. */
+/* Writes the words of one layer for PAIR * `pairs` rows, from row PAIR * pair on. They must not
+ * cross a multiple of 2^32 ChaCha20 blocks. */
 static void keystream(const uint32_t key[8], uint32_t layer, uint64_t pair, size_t pairs,
                       uint32_t *words)
 {
@@ -24,7 +25,7 @@ static void keystream(const uint32_t key[8], uint32_t layer, uint64_t pair, size
 #endif
 }
 
-/* The label of a row whose word of layer 0 was refused. */
+/* Draws the label of a row whose word of layer 0 was refused. */
 static uint32_t once_more(const uint32_t key[8], uint32_t blocks, uint32_t least, uint64_t row)
 {
     uint32_t words[PAIR], label;
@@ -47,7 +48,7 @@ void dpf_labels_random(const uint32_t key[8], uint32_t blocks, uint64_t start, s
     while (n) {
         const uint64_t pair = start / PAIR;
         const size_t skip = (size_t)(start % PAIR);
-        /* A multiple of PAIRS ends a run, so that no run crosses 2^32 blocks. */
+        /* A run ends at a multiple of PAIRS, so it crosses no multiple of 2^32 ChaCha20 blocks. */
         size_t pairs = PAIRS - (size_t)(pair % PAIRS);
         if (n + skip < PAIR * pairs)
             pairs = (n + skip + PAIR - 1) / PAIR;

@@ -1,18 +1,19 @@
-/* Which block does a row belong to? Labels of 0 .. blocks - 1 under a secret key.
+/* The block of sample and aggregate to which a row belongs: labels of 0 .. blocks - 1 under a
+ * secret key.
  *
- * Random labels. Row i reads word i of a ChaCha20 stream that nothing but the key decides, so a
- * label can be had for any row without the others, and neither the cut into chunks nor the number
- * of workers can change it. A 32-bit word w gives floor(w blocks / 2^32). Some quotients have one
- * word more than the others; a word whose product has a low half below 2^32 mod blocks is therefore
- * refused (Lemire 2019), and word i of the next layer, a stream with another nonce, is read, and
- * so on. So labels are exactly uniform, and independent by row.
+ * Random labels. Row i reads word i of a ChaCha20 stream that depends on the key alone. So the
+ * label of any row can be computed without those of others, and neither the division into chunks
+ * nor the number of workers changes it. The label of a 32-bit word w is floor(w blocks / 2^32).
+ * Some labels would have one word more than others. So a word is refused if the low half of w
+ * blocks is below 2^32 mod blocks (Lemire 2019). Then word i of the next layer is read, a stream
+ * with another nonce, and so on. So labels are exactly uniform, and independent for each row.
  *
- *   word i of a layer = word i mod 256 of the 16 interleaved blocks (rng/rng.h) at block number
- *   16 floor(i / 256), whose low 32 bits are the counter; nonce = (its high bits, layer, "bloc").
+ * word i of a layer = word i mod 256 of the 16 interleaved blocks (rng/rng.h) at block number 16
+ * floor(i / 256), whose low 32 bits are the counter; nonce = (its high bits, layer, "bloc").
  *
- * Labels of ids. SipHash-2-4 of the 16 bytes of the id's words (tables/keys.h), then
- * floor(hash blocks / 2^64). For an id a label is uniform to within 2^-32, which is a matter of
- * balance only: privacy asks that the rows of other units do not decide it.
+ * Labels of ids. SipHash-2-4 of the 16 bytes of the id's words (tables/keys.h), then floor(hash
+ * blocks / 2^64). The label of an id is uniform to within 2^-32. That affects only how equal blocks
+ * are in size. Privacy needs that the label does not depend on the rows of others.
  *
  * Its slow twin is tests/reference/aggregate/blocks.py.
  */
@@ -30,7 +31,7 @@
 void dpf_labels_random(const uint32_t key[8], uint32_t blocks, uint64_t start, size_t n,
                        uint32_t *out);
 
-/* Labels of ids by their words; `high` NULL: zeros. */
+/* Labels of ids, whose two 64-bit words are in `low` and `high`; a `high` of NULL means zeros. */
 void dpf_labels_keyed(const dpf_keys_key *key, uint32_t blocks, const uint64_t *low,
                       const uint64_t *high, size_t n, uint32_t *out);
 

@@ -1,4 +1,4 @@
-/* The loops of aggregate/labels.c that gain from wide registers. */
+/* The loops of aggregate/labels.c that are faster with wide registers. */
 #include "core/scale_body.h"
 
 static uint32_t DPF_NAME(largest)(const uint32_t *labels, size_t n)

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #define TILE DPF_LOGISTIC_TILE
-/* A column counts as a function of those before it where they leave less of its square than
- * this. */
+/* If the columns before a column explain all but this part of its squares, the Hessian counts as
+ * singular. */
 #define SINGULAR 0x1p-40
-/* A step is halved until the loss falls by this part of what its slope promises; rounding of the
- * loss is forgiven. */
+/* A step is halved until the loss falls by at least ENOUGH times what its slope predicts, up to a
+ * relative rounding error of ROUNDING. */
 #define ENOUGH 1e-4
 #define ROUNDING 1e-12
 #define HALVINGS 60
@@ -31,14 +31,14 @@ static double evaluate(const double *rows, size_t n, const dpf_logistic_model *m
             gradient[j] += model->penalty * beta[j];
             hessian[j * width + j] += model->penalty;
         } else if (!model->intercept) {
-            hessian[j * width + j] = 1; /* no feature has this index: the step there is 0 */
+            hessian[j * width + j] = 1; /* the target is no feature: the step of its index is 0 */
         }
     }
     return loss;
 }
 
-/* Solves H x = g by Cholesky's method, H given by its upper triangle, which is overwritten, and x
- * in place of g. Returns whether H is positive definite as far as float64 can tell. */
+/* Solves H x = g by Cholesky's method. `h` has the upper triangle of H and is overwritten; `x` has
+ * g and receives the solution. Returns whether H is positive definite, computed in float64. */
 static int solve(double *h, size_t p, double *x)
 {
     for (size_t i = 0; i < p; i++) {
@@ -68,7 +68,8 @@ static int solve(double *h, size_t p, double *x)
     return 1;
 }
 
-/* Whether there is one finite optimum: all rows finite, targets 0 and 1, with an intercept both. */
+/* Whether there may be one finite optimum: all rows are finite, all targets are 0 or 1, and with an
+ * intercept both occur. */
 static int usable(const double *rows, size_t n, const dpf_logistic_model *model)
 {
     size_t ones = 0;

@@ -1,5 +1,5 @@
-/* One pass over the rows of a block: loss, gradient and Hessian. Loops over
- * TILE run over the columns of a tile of rows, side by side. */
+/* One pass over the rows of a block: loss, gradient and Hessian. Rows are read in tiles of TILE
+ * rows, which are stored column by column; a loop over TILE computes all rows of a tile. */
 
 static double DPF_NAME(logistic_dot)(const double *u, const double *v)
 {
@@ -20,8 +20,8 @@ static void DPF_NAME(logistic_exp)(const double *z, double *e)
     }
 }
 
-/* Sums over n rows at `beta`, whose entry at the target's index is the intercept: returns the loss,
- * fills `gradient` and the upper triangle of `hessian`, none with the penalty. */
+/* Sums over n rows at `beta`, whose entry at the target's index is the intercept. Returns the loss,
+ * and fills `gradient` and the upper triangle of `hessian`. None of them includes the penalty. */
 static double DPF_NAME(logistic_pass)(const double *rows, size_t n, const dpf_logistic_model *model,
                                       const double *beta, double *tile, double *gradient,
                                       double *hessian)
@@ -55,8 +55,9 @@ static double DPF_NAME(logistic_pass)(const double *rows, size_t n, const dpf_lo
             u[t] = (z[t] < 0 ? 0 : z[t]) - y[t] * z[t];
         }
         for (size_t t = count; t < TILE; t++)
-            e[t] = rest[t] = weight[t] = u[t] = 0; /* rows that are not there */
-        /* One logarithm for all: the product of 64 factors up to 2 is at most 2^64. */
+            e[t] = rest[t] = weight[t] = u[t] = 0; /* the last tile may have fewer rows */
+        /* One logarithm for all 64 rows: each factor is at most 2, so their product is at most
+         * 2^64. */
         double lane[8] = {1, 1, 1, 1, 1, 1, 1, 1};
         for (int t = 0; t < TILE; t += 8)
             for (int l = 0; l < 8; l++)

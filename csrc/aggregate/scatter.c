@@ -8,7 +8,7 @@ void dpf_scatter_count(const uint32_t *labels, size_t n, unsigned shift, int64_t
         counts[labels[i] >> shift]++;
 }
 
-/* With constant widths a copy is one move. */
+/* With a constant width the compiler makes one load and one store of a copy. */
 static inline size_t place(const uint32_t *labels, size_t n, unsigned shift, const uint8_t *from,
                            size_t width, int64_t *at, uint8_t *out, void *low, size_t low_width,
                            int64_t rows)
@@ -77,7 +77,7 @@ static inline int refine(const void *low, size_t low_width, unsigned shift, cons
         const size_t before = g << shift;
         const size_t many = blocks - before < (size_t)1 << shift ? blocks - before
                                                                 : (size_t)1 << shift;
-        int64_t *at = offsets + before + 1; /* counts, then cursors, then ends */
+        int64_t *at = offsets + before + 1; /* first counts, then next free rows, at last ends */
         size_t most = 0;
         memset(at, 0, many * sizeof *at);
         for (size_t i = first; i < stop; i++) {
@@ -134,7 +134,7 @@ void dpf_scatter_extremes(const uint32_t *labels, const double *x, size_t n, dou
                           double *most, uint8_t *seen)
 {
     for (size_t i = 0; i < n; i++) {
-        const double v = x[i] + 0.0; /* no -0 */
+        const double v = x[i] + 0.0; /* -0 becomes +0 */
         const uint32_t b = labels[i];
         if (v < least[b])
             least[b] = v;

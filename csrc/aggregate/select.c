@@ -9,14 +9,14 @@
 #define DPF_BODY "aggregate/select_body.h"
 #include "core/each_isa.h"
 
-/* Up to so many values are ranked by counting. */
+/* At most this many values are ranked by counting. */
 #define FEW 64
-/* Values of the largest sample. */
+/* The size of the largest sample. */
 #define SAMPLE 1024
-/* Keys are parted by up to so many bits, into parts of about so many. */
+/* `mode` divides keys into at most 2^PARTS parts of about FULL keys. */
 #define PARTS 13
 #define FULL 12
-/* Up to so many keys are compared in pairs. */
+/* At most this many keys are compared in pairs. */
 #define PAIRED 24
 
 /* --- doubles as integers in the same order
@@ -25,7 +25,7 @@
 static uint64_t key_of(double v)
 {
     uint64_t bits;
-    v += 0.0; /* one zero */
+    v += 0.0; /* -0 becomes +0 */
     memcpy(&bits, &v, sizeof bits);
     return bits ^ (bits >> 63 ? UINT64_MAX : (uint64_t)1 << 63);
 }
@@ -46,11 +46,11 @@ static int any_nan(const double *x, size_t n)
     return odd;
 }
 
-/* --- radix selection: for rows that lead the samples astray
+/* --- radix selection, for rows on which sampling fails
  * ------------------------------------- */
 
-/* found[i] = the value of rank ranks[i], where ranks[1] is ranks[0] or the next. No value is NaN.
- * `to` has room for n values and may be x itself. */
+/* Sets found[i] to the value of rank ranks[i]. ranks[1] is ranks[0] or ranks[0] + 1. No value is
+ * NaN. `to` has room for n values and may be x itself. */
 static void by_digits(const double *x, size_t n, const size_t ranks[2], double *to, double found[2])
 {
     size_t rank = ranks[0];
@@ -63,7 +63,7 @@ static void by_digits(const double *x, size_t n, const size_t ranks[2], double *
         while (rank >= before + counts[digit])
             before += counts[digit++];
         if (!both && !known && rank + 1 == before + counts[digit]) {
-            /* The next rank is the least value of a larger digit. */
+            /* The next rank has a larger digit: it is the least value with such a digit. */
             next = UINT64_MAX;
             for (size_t i = 0; i < n; i++) {
                 const uint64_t key = key_of(x[i]);
@@ -89,13 +89,15 @@ static void by_digits(const double *x, size_t n, const size_t ranks[2], double *
 static int select_two(const double *x, size_t n, const size_t wanted[2], size_t effort,
                       double *scratch, double found[2]);
 
-/* Two values that almost surely have the ranks between them. 1 if a NaN was met, -1 for no path. */
+/* Sets `pivots` to two values that have both ranks between them with high probability. Returns 1 if
+ * the sample has a NaN, and -1 if dpf_isa() has no path. */
 static int place_pivots(const double *x, size_t n, const size_t ranks[2], double pivots[2])
 {
     double sample[SAMPLE];
     const size_t size = n < 2048 ? FEW : n < 32768 ? 256 : SAMPLE;
     const size_t stretch = n / size;
-    /* One index in each stretch, at golden-ratio steps, so that no period of the rows fits. */
+    /* One index in each stretch, in golden-ratio steps, so that periodic rows do not bias the
+     * sample. */
     for (size_t i = 0; i < size; i++)
         sample[i] = x[i * stretch + ((uint64_t)(uint32_t)(i * 2654435769u) * stretch >> 32)];
     if (any_nan(sample, size))
@@ -103,7 +105,7 @@ static int place_pivots(const double *x, size_t n, const size_t ranks[2], double
     const double share = ((double)ranks[0] + 0.5) / (double)n, middle = share * (double)size;
     const double reach = 2.5 * sqrt(middle * (1 - share)) + 1;
     const int low = middle - reach >= 0, high = middle + reach < (double)size;
-    /* Pivots stay infinite where the ranks are too near to an end. */
+    /* A pivot is infinite if the ranks are too near to that end. */
     const size_t lo = low ? (size_t)(middle - reach) : 0;
     const size_t hi = high ? (size_t)(middle + reach) : size - 1;
     double ends[2];
@@ -123,8 +125,8 @@ static int place_pivots(const double *x, size_t n, const size_t ranks[2], double
     return 0;
 }
 
-/* found[i] = the value of rank wanted[i], where wanted[1] is wanted[0] or the next; NaN if there is
- * one among the values. `scratch` has room for n + DPF_SELECT_SPARE values. */
+/* Sets found[i] to the value of rank wanted[i], or to NaN if any value is NaN. wanted[1] is
+ * wanted[0] or wanted[0] + 1. `scratch` has room for n + DPF_SELECT_SPARE values. */
 static int select_two(const double *x, size_t n, const size_t wanted[2], size_t effort,
                       double *scratch, double found[2])
 {
@@ -146,8 +148,8 @@ static int select_two(const double *x, size_t n, const size_t wanted[2], size_t 
         }
         left -= n;
         if (ranks[0] < c.below || ranks[1] >= n - c.above) {
-            /* Missed. A pivot is one of the values, so what is wanted is on one side of it or at
-             * it. */
+            /* A rank is not between the pivots. A pivot is one of the values, so both ranks are on
+             * one side of it, or one of them is the pivot. */
             if (ranks[0] < c.below)
                 pivots[1] = pivots[0], pivots[0] = -INFINITY;
             else
@@ -169,7 +171,7 @@ static int select_two(const double *x, size_t n, const size_t wanted[2], size_t 
         if (!open[1])
             ranks[1] = ranks[0];
         if (c.kept < c.between)
-            break; /* so many lie between that there is no room for all */
+            break; /* scratch is too small for all values between the pivots */
         x = to;
         n = c.between;
         to += n;
@@ -236,7 +238,7 @@ int dpf_select_trimmed(const double *rows, const int64_t *offsets, size_t blocks
         pivots[0] = lo[0], pivots[1] = hi[0];
         if (dpf_window_pass(DPF_F64, x, n, pivots, out, keep, &c))
             return -1;
-        /* Ties of the two ends that are not cut off. */
+        /* Values equal to an end that are not cut off. */
         size_t i = c.between;
         const size_t low = lo[0] == hi[0] ? keep : c.below + c.at_lo - cut;
         for (size_t stop = i + low; i < stop; i++)
@@ -248,7 +250,7 @@ int dpf_select_trimmed(const double *rows, const int64_t *offsets, size_t blocks
     return 0;
 }
 
-/* Sorts n keys by radix through `other`; returns the one of the two that holds the result. */
+/* Sorts n keys by radix, with `other` as scratch. Returns the array that holds the result. */
 static uint64_t *sort_keys(uint64_t *keys, uint64_t *other, size_t n)
 {
     size_t counts[8][256];
@@ -270,7 +272,7 @@ static uint64_t *sort_keys(uint64_t *keys, uint64_t *other, size_t n)
         const int shift = 8 * digit;
         size_t at = 0;
         if (counts[digit][keys[0] >> shift & 255] == n)
-            continue; /* one digit for all */
+            continue; /* all keys have the same digit */
         for (size_t v = 0; v < 256; v++) {
             const size_t many = counts[digit][v];
             counts[digit][v] = at;
@@ -285,7 +287,7 @@ static uint64_t *sort_keys(uint64_t *keys, uint64_t *other, size_t n)
     return keys;
 }
 
-/* The most frequent key so far, the least of several. */
+/* The most frequent key so far; of several equally frequent keys, the least. */
 typedef struct {
     uint64_t key;
     size_t count;
@@ -299,12 +301,13 @@ static void challenge(leader *best, uint64_t key, size_t count)
     }
 }
 
-/* How often each of n keys occurs. It may leave `keys` and `other` in any state. */
+/* Updates `best` with the counts of n keys. It overwrites `keys` and `other`. */
 static void tally(uint64_t *keys, uint64_t *other, size_t n, leader *best)
 {
     size_t i = 0;
     if (n <= PAIRED) {
-        /* Without a branch on keys. Where a key is met first, all of its kind are still to come. */
+        /* No branch depends on the keys. The first of several equal keys is before all others, so
+         * its count is that of all. */
         for (; i < n; i++) {
             uint64_t same = 0;
             for (size_t j = i; j < n; j++)
@@ -315,7 +318,7 @@ static void tally(uint64_t *keys, uint64_t *other, size_t n, leader *best)
     }
     while (i < n && keys[i] == keys[0])
         i++;
-    if (i == n) { /* one value: often so, and nothing to sort */
+    if (i == n) { /* all keys are equal, which is frequent: no sort is needed */
         challenge(best, keys[0], n);
         return;
     }
@@ -327,8 +330,9 @@ static void tally(uint64_t *keys, uint64_t *other, size_t n, leader *best)
     }
 }
 
-/* The part of a key, out of 2^bits, that equal keys share: the multiplier is 2^64 by the golden
- * ratio. Keys that all fall into one part cost a longer sort, which is linear too. */
+/* Returns the part of a key, one of 2^bits, the same for equal keys. The multiplier is 2^64 over
+ * the golden ratio. If all keys are in one part, the radix sort takes longer, but still linear
+ * time. */
 static size_t part_of(uint64_t key, unsigned bits)
 {
     return (size_t)((key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits));

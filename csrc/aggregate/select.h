@@ -1,12 +1,14 @@
 /* Order statistics, trimmed values and the mode of each block of rows.
  *
- * A block is only read; everything else happens in the caller's scratch. What comes out is a value
- * of the block, so no order of the rows and no instruction set changes it. A zero comes out as +0.
+ * A block is only read; the functions write to the caller's scratch. A result is a value of the
+ * block, so neither the order of the rows nor the instruction set changes it. A -0 is returned as
+ * +0.
  *
- * A value of given rank is found by bracketing: two values of a small sample, of rows at fixed
- * indices, are almost surely on either side of it, one pass (summaries/window.h) counts what lies
- * outside and collects what lies between, and so on in what was collected. When rows are made so
- * that the samples lead astray, a radix selection takes over, so the worst case is O(n) too.
+ * A value of a rank is computed as follows. A small sample, of rows at fixed indices, has two
+ * values (pivots) such that the rank is between them with high probability. One pass
+ * (summaries/window.h) counts the values outside and collects those between, and the same is
+ * repeated on the collected values. For rows on which this fails repeatedly there is a radix
+ * selection. So the worst case is O(n), too.
  *
  * Its slow twin is tests/reference/aggregate/estimators.py.
  */
@@ -16,29 +18,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Values of scratch beyond the rows of the largest block. */
+/* The number of values of scratch beyond the size of the largest block. */
 #define DPF_SELECT_SPARE 16
 
-/* Times the size of a block that passes may read before radix selection takes over. */
+/* Passes may read this many times the size of a block; then radix selection is used. */
 #define DPF_SELECT_EFFORT 6
 
 /* Block j is rows[offsets[j]] .. rows[offsets[j + 1] - 1], for j < blocks. All functions return 0,
- * or -1 when dpf_isa() has no path, and have made tables ready by dpf_window_init(). */
+ * or -1 when dpf_isa() has no path. dpf_window_init() must have been called before. */
 
-/* lower[j], upper[j] = the values of rank ranks[j] and ranks[j] + 1 of block j, counted from 0; the
- * second is the first again where there is none. Both are NaN for an empty block and for one
- * that holds a NaN. */
+/* lower[j] and upper[j] become the values of rank ranks[j] and ranks[j] + 1 of block j, counted
+ * from 0. If the second rank is beyond the last row, upper[j] is lower[j]. Both are NaN for a block
+ * that is empty or has a NaN. */
 int dpf_select_pairs(const double *rows, const int64_t *offsets, size_t blocks,
                      const int64_t *ranks, size_t effort, double *scratch, double *lower,
                      double *upper);
 
-/* The values of each block but the cuts[j] smallest and the cuts[j] largest, one block after the
- * other and in no order, to `out`; 2 cuts[j] < size. NaN first for a block that holds a NaN. */
+/* Writes to `out` the values of each block without the cuts[j] smallest and the cuts[j] largest,
+ * one block after the other; inside of a block they are in no order. 2 cuts[j] is less than the
+ * size of the block. For a block that has a NaN, the first value is NaN. */
 int dpf_select_trimmed(const double *rows, const int64_t *offsets, size_t blocks,
                        const int64_t *cuts, size_t effort, double *scratch, double *out);
 
-/* The value that occurs most often in each block, the smallest of several; NaN for an empty block
- * and for one that holds a NaN. `keys` takes twice the size of the largest block. O(n). */
+/* out[j] becomes the most frequent value of block j, the smallest of several; NaN for a block that
+ * is empty or has a NaN. `keys` has room for twice the size of the largest block. O(n). */
 void dpf_select_modes(const double *rows, const int64_t *offsets, size_t blocks, uint64_t *keys,
                       double *out);
 

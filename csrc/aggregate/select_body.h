@@ -1,6 +1,7 @@
-/* Ranks among a few values by counting: no branch depends on how they lie. */
+/* Ranks among a few values, by counting. The inner loop has no branch that depends on the
+ * values. */
 
-/* found[i] = the value of rank ranks[i] < n of x, for i < 2; no value is NaN. */
+/* Sets found[i] to the value of rank ranks[i] < n of x, for i < 2. No value is NaN. */
 static void DPF_NAME(select_few)(const double *x, size_t n, const size_t ranks[2], double found[2])
 {
     int got[2] = {0, 0};

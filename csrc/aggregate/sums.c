@@ -7,9 +7,9 @@
 #include "core/fetch.h"
 #include "core/isa.h"
 
-#define TILE 1024 /* values of one split sum: 8 KB, read twice */
+#define TILE 1024 /* the number of values in one split sum: 8 KB, which may be read twice */
 #define MULTIPLE 16
-#define DPF_SUMS_SPLIT 0x1p1000 /* values below can be split */
+#define DPF_SUMS_SPLIT 0x1p1000 /* only values below this are split */
 
 #define DPF_BODY "aggregate/sums_body.h"
 #include "core/each_isa.h"
@@ -28,7 +28,7 @@ static inline void add_one(const dpf_sums *sums, size_t block, double x)
     const unsigned place = e - (e != 0), shift = place & 31;
     dpf_sums_cell *cell = sums->planes + (place >> 5) * sums->blocks + block;
     sums->used[place >> 5] = 1;
-    /* Adding -v is adding ~v and 1. */
+    /* In two's complement, -v is ~v + 1. */
     const uint64_t low = (m << shift) ^ minus, high = (m >> 1 >> (63 - shift)) ^ minus;
     const uint64_t sum = cell->low + low, all = sum + (minus & 1);
     cell->high += high + (sum < low) + (all < sum);
@@ -40,8 +40,8 @@ static inline void add_one(const dpf_sums *sums, size_t block, double x)
 #else
 #define PREFETCH(place) ((void)0)
 #endif
-/* A cell is fetched so many values before its turn: beyond the cache, one that waits holds up all
- * that come after it. */
+/* A cell is prefetched this many values before it is used. Without that, an addition that waits for
+ * memory delays all additions after it. */
 #define AHEAD 24
 
 static void add_each(const dpf_sums *sums, const uint32_t *labels, const double *x, size_t n)
@@ -51,7 +51,7 @@ static void add_each(const dpf_sums *sums, const uint32_t *labels, const double 
         if (i + AHEAD < n) {
             uint64_t bits;
             memcpy(&bits, x + i + AHEAD, 8);
-            const unsigned e = (unsigned)(bits >> 52) & 0x7ff; /* NaN falls in the last plane */
+            const unsigned e = (unsigned)(bits >> 52) & 0x7ff; /* for a NaN it is the last plane */
             const size_t plane = (e - (e != 0)) >> 5;
             PREFETCH(copy.planes + plane * copy.blocks + labels[i + AHEAD]);
         }
@@ -60,12 +60,12 @@ static void add_each(const dpf_sums *sums, const uint32_t *labels, const double 
 }
 
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0
-#define SPLITS 0 /* with registers wider than a double no split is exact */
+#define SPLITS 0 /* where registers are wider than a double, a split is not exact */
 #else
 #define SPLITS 1
 #endif
-#define HERE 512               /* values split at once */
-#define ROWS ((size_t)1 << 17) /* values between two settlements */
+#define HERE 512               /* how many values are split in one step */
+#define ROWS ((size_t)1 << 17) /* after at most so many values `near` is added to the planes */
 
 void dpf_sums_settle(dpf_sums *sums)
 {
@@ -80,12 +80,12 @@ void dpf_sums_settle(dpf_sums *sums)
     sums->rows = 0;
 }
 
-/* Makes room for n values below 2^exponent. */
+/* Prepares `near` for n values below 2^exponent. */
 static void make_room(dpf_sums *sums, int exponent, size_t n)
 {
     if (sums->rows && exponent <= sums->e && n <= ROWS - sums->rows)
         return;
-    /* After numbers much larger than these, too much would be left of each. */
+    /* An `e` far above the exponent would leave too large a remainder of each value. */
     const int keeps = sums->rows && exponent <= sums->e && sums->e - exponent <= 8;
     dpf_sums_settle(sums);
     if (!keeps)
@@ -138,7 +138,7 @@ void dpf_sums_add(dpf_sums *sums, const uint32_t *labels, const double *x, size_
 
 int dpf_sums_add_run(const dpf_sums *sums, size_t block, const double *x, size_t n)
 {
-    int e = 0; /* a tile is mostly as large as the one before */
+    int e = 0; /* the exponent of the tile before, which mostly fits the next tile, too */
     if (dpf_isa() < 0)
         return -1;
     while (n) {
@@ -187,8 +187,8 @@ void dpf_sums_merge(const dpf_sums *sums, const dpf_sums *from)
 
 #define DIGITS (DPF_SUMS_PLANES + 4)
 
-/* The numbers of one block with all carries made: 32 bits each, and whether the whole is
- * negative. */
+/* Writes the absolute value of the sum of one block as digits of 32 bits, the lowest first. Returns
+ * whether the sum is negative. */
 static int digits_of(const dpf_sums *sums, size_t block, uint32_t digits[DIGITS])
 {
     uint64_t low = 0, high = 0;
@@ -225,7 +225,7 @@ void dpf_sums_round(const dpf_sums *sums, double *fraction, int32_t *exponent)
             fraction[b] = 0, exponent[b] = 0;
             continue;
         }
-        /* The 64 bits from the first one on, and whether anything is left below. */
+        /* The 64 bits from the highest 1 on, and whether any bit below them is 1. */
         uint64_t bits = (uint64_t)digits[top] << 32 | (top > 0 ? digits[top - 1] : 0);
         uint64_t below = (uint64_t)(top > 1 ? digits[top - 2] : 0) << 32;
         int first = 32 * top + 31, left = 0;

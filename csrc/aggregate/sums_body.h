@@ -1,23 +1,25 @@
-/* The sum of at most 1024 values by splitting them at two fixed bits.
- * Without vectors nothing is split.
+/* The exact sum of at most 1024 values, each split into two parts at fixed bits. If the compiler
+ * has no vectors, nothing is split.
  *
- * With |x| < 2^e and s = 1.5 2^(e+10), q = (x + s) - s is x rounded to a multiple of 2^(e-42), and
- * x - q is exact. 1024 such multiples add up to less than 2^(e+11), so their sum is exact in any
- * order. The rest, at most 2^(e-43), is split in the same way at 2^(e-84); where something is still
- * left, or the numbers are too large for s, the caller adds one by one.
+ * Let |x| < 2^e and s = 1.5 2^(e+10). Then q = (x + s) - s is x rounded to a multiple of 2^(e-42),
+ * and x - q is exact. 1024 such multiples add up to less than 2^(e+11), so their sum is exact in
+ * any order. The remainder x - q, at most 2^(e-43), is rounded in the same way to a multiple of
+ * 2^(e-84). If something still remains, or the values are too large for s, the caller adds them one
+ * by one.
  */
 #include "core/vector.h"
 
 #if DPF_VECTOR
-/* The larger of |v| and m. NaN in v loses. */
+/* The larger of |v| and m; where v is NaN, m. */
 static inline VEC DPF_NAME(sums_larger)(VEC v, VEC m)
 {
     const VEC size = (VEC)((INT)v & (INT64_MAX - (INT){0}));
     return PICK(size > m, size, m);
 }
 
-/* Two parts whose sum is that of x[0 .. n - 1], n a multiple of 2 LANES. `e` says below which power
- * of two they might be, and learns below which they are. Returns 0 if there are no such parts. */
+/* Sets `part` to two numbers whose sum is exactly that of x[0 .. n - 1]. n is a multiple of 2
+ * LANES. `e` is a guess such that all |x| are below 2^e, and is set to the actual exponent. Returns
+ * 0 if the sum cannot be computed in this way. */
 static int DPF_NAME(split_sum)(const double *x, size_t n, int *e, double part[2])
 {
     for (int trial = 0; trial < 2; trial++) {
@@ -43,7 +45,7 @@ static int DPF_NAME(split_sum)(const double *x, size_t n, int *e, double part[2]
         for (size_t l = 0; l < LANES; l++) {
             top = top_a[l] > top ? top_a[l] : top;
             part[0] += high_a[l], part[1] += low_a[l];
-            rest |= (left[l] & INT64_MAX) != 0; /* a NaN leaves a NaN */
+            rest |= (left[l] & INT64_MAX) != 0; /* the remainder of a NaN is a NaN, so not 0 */
         }
         if (!(top < DPF_SUMS_SPLIT))
             return 0;

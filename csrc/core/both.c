@@ -2,8 +2,8 @@
 
 #include "core/isa.h"
 
-/* Words of a stretch. Each adds at most 16 to one of four sums of 16 bits, which stay below
- * 2^16. */
+/* The most words for one call of `both`. Each word adds at most 16 to each of four sums of 16 bits,
+ * which so stay below 2^16. */
 #define WORDS ((size_t)1 << 11)
 
 #define DPF_BODY "core/both_body.h"

@@ -1,4 +1,4 @@
-/* The dtypes of rows that kernels read, by one name each. */
+/* The dtypes of rows that kernels can read. */
 #ifndef DPF_DTYPE_H
 #define DPF_DTYPE_H
 
@@ -18,14 +18,15 @@ static inline int dpf_can_read(int kind)
     return kind >= 0 && kind < DPF_DTYPES && dpf_isa() >= 0;
 }
 
-/* Row i of rows of `kind`, one of the above. */
+/* The address of row i of rows of dtype `kind`. */
 static inline const void *dpf_row(int kind, const void *x, size_t i)
 {
     static const uint8_t sizes[DPF_DTYPES] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
     return (const char *)x + i * sizes[kind];
 }
 
-/* Narrows lo .. hi to the integers of `kind`; those of 64 bits are beyond all bounds that ask. */
+/* Narrows lo .. hi to the integers that `kind` can hold. For 64 bits this is all of int64, which is
+ * wider than the bounds of any caller. */
 static inline void dpf_narrow(int kind, int64_t *lo, int64_t *hi)
 {
     static const int64_t least[DPF_DTYPES] = {

@@ -1,6 +1,6 @@
-/* Compiles DPF_BODY, the name of a header, once for each instruction set; see core/isa.h. In the
- * body DPF_LEVEL is the path, and DPF_VECTOR the bytes of the compiler's vectors; 0 if it has
- * none. */
+/* Compiles the header whose name is DPF_BODY once for each instruction set; see core/isa.h. In the
+ * body DPF_LEVEL is the instruction set, and DPF_VECTOR the bytes in a vector of the compiler, or 0
+ * if it has no vectors. */
 #include "core/isa.h"
 
 #define DPF_SUFFIX baseline

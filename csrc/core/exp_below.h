@@ -1,6 +1,6 @@
-/* e^a to about an ulp, for -708 <= a <= 0, as a loop over it vectorises on every instruction set:
- * IEEE additions and multiplications only, so the bits are the same everywhere. Not for
- * probabilities that enter a privacy proof; for those see sensitivity/exp.h. */
+/* e^a with an error of about an ulp, for -708 <= a <= 0. It uses IEEE additions and multiplications
+ * alone, so loops over it vectorise, and the bits are the same on every instruction set. It must
+ * not be used for probabilities of a privacy proof; sensitivity/exp.h has proved error bounds. */
 #ifndef DPF_EXP_BELOW_H
 #define DPF_EXP_BELOW_H
 

@@ -1,5 +1,5 @@
-/* Rows that are needed soon: left to itself, memory that is read and worked on in the same loop
- * comes slower than either. */
+/* Prefetching of rows that are needed soon. A loop that both reads memory and computes is otherwise
+ * slower than reading and computing alone. */
 #ifndef DPF_FETCH_H
 #define DPF_FETCH_H
 
@@ -14,8 +14,8 @@ static inline void dpf_prefetch(const void *p)
 #endif
 }
 
-/* How far ahead of a loop over all rows to fetch, in bytes. That is beyond the end of a page, which
- * the processor by itself does not fetch beyond. */
+/* How many bytes ahead a loop over all rows prefetches. This is a page: processors themselves do
+ * not prefetch beyond the end of a page. */
 #define DPF_AHEAD 4096
 
 static inline void dpf_fetch_ahead(const void *p)
@@ -29,8 +29,8 @@ static inline void dpf_fetch(const double *x, size_t n)
         dpf_prefetch(x + i);
 }
 
-/* The rows of the next stretch, of `most` or fewer that are left of x; fetches the fourth after
- * it. */
+/* Returns the number of rows in the next stretch of x: `most`, or all that are left if these are
+ * fewer. Prefetches the fourth stretch after it. */
 static inline size_t dpf_stretch(const double *x, size_t left, size_t most, size_t width)
 {
     const size_t rows = left < most ? left : most;

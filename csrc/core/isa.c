@@ -7,8 +7,8 @@ int dpf_isa_best(void)
 {
 #if DPF_X86
     __builtin_cpu_init();
-    /* Also asks whether the operating system saves the registers. Every processor with avx2 and
-     * bmi2 has lzcnt, which clang cannot ask for by name. */
+    /* __builtin_cpu_supports also checks that the operating system saves the registers. Clang has
+     * no name for lzcnt in it, but every processor with avx2 and bmi2 has lzcnt. */
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") ||
         !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("popcnt"))
         return DPF_ISA_BASELINE;
@@ -43,7 +43,7 @@ static int decide(void)
 
 int dpf_isa(void)
 {
-    /* Two threads that race here compute and store the same value. */
+    /* If two threads get here at once, both compute and store the same value. */
     static volatile int chosen = -2;
     if (chosen == -2)
         chosen = decide();

@@ -1,16 +1,17 @@
 /* Run-time choice of instruction set.
  *
- * A kernel that gains from wider registers is written once, in a header `<name>_body.h` whose
- * functions are named DPF_NAME(f). `<name>.c` has it compiled for every instruction set by
+ * A kernel that is faster with wider registers is written once, in a header `<name>_body.h` whose
+ * functions are named DPF_NAME(f). `<name>.c` compiles it for every instruction set by
  *
  *     #define DPF_BODY "<room>/<name>_body.h"
  *     #include "core/each_isa.h"
  *
- * and calls DPF_CHOSEN(f)(...). The same source with floating-point contraction off makes the same
- * IEEE operations in the same order, so every path gives the same bits.
+ * and calls DPF_CHOSEN(f)(...). A *path* is the code for one instruction set. Without
+ * floating-point contraction, the same source makes the same IEEE operations in the same order. So
+ * every path gives the same bits.
  *
- * DPFAST_ISA=baseline|avx2|avx512 in the environment forces a path; one that the processor lacks,
- * or an unknown name, is an error that the caller reports (dpf_isa() returns -1).
+ * DPFAST_ISA=baseline|avx2|avx512 in the environment forces a path. If the processor lacks it, or
+ * the name is unknown, there is no path: dpf_isa() returns -1, and the caller reports an error.
  */
 #ifndef DPF_ISA_H
 #define DPF_ISA_H
@@ -31,7 +32,7 @@
 
 #define DPF_CAT2(a, b) a##_##b
 #define DPF_CAT(a, b) DPF_CAT2(a, b)
-/* The name of a function of a body, on the path that it is being compiled for. */
+/* The name of a function of a body, with the path for which it is being compiled. */
 #define DPF_NAME(base) DPF_CAT(base, DPF_SUFFIX)
 /* The same in a body that is also compiled for each type, whose name is KIND. */
 #define DPF_TYPED(base) DPF_NAME(DPF_CAT(base, KIND))
@@ -54,7 +55,7 @@
 #endif
 #endif
 
-/* The chosen path, decided once per process; -1 when DPFAST_ISA asks for what cannot be had. */
+/* The chosen path, decided once in a process; -1 if there is no path. */
 int dpf_isa(void);
 
 /* The widest path that this processor and operating system can run. */
@@ -63,7 +64,7 @@ int dpf_isa_best(void);
 /* "baseline", "avx2" or "avx512". */
 const char *dpf_isa_name(int isa);
 
-/* What DPF_NAME(name) of a body is on the chosen path: a function to call, or a table. */
+/* The function or table DPF_NAME(name) of the chosen path. */
 #if DPF_X86
 #define DPF_CHOSEN(name)                                                                           \
     (dpf_isa() == DPF_ISA_AVX512 ? name##_avx512                                                   \

@@ -1,6 +1,6 @@
-/* Words of 32 random bits as integers below a limit: out[i] is floor(words[i] limit / 2^32). Tells
- * whether the low half of any product is below `least`, the 2^32 mod limit: such a word has to be
- * drawn again for integers that are exactly uniform. */
+/* Turns words of 32 random bits into integers below a limit: out[i] = floor(words[i] limit / 2^32).
+ * Returns whether the low half of any product is below `least`, which is 2^32 mod limit. The caller
+ * must draw such a word again, so that the integers are exactly uniform. */
 static int DPF_NAME(scale)(const uint32_t *restrict words, uint32_t limit, uint32_t least, size_t n,
                            uint32_t *restrict out)
 {

@@ -1,6 +1,6 @@
-/* The compiler's vectors, for the body that includes this: VEC of LANES float64, INT and BITS of as
- * many integers; plain numbers where there are none. core/vector_end.h undefines them at its
- * end. */
+/* Vectors of the compiler, for a body that includes this header: VEC has LANES float64, INT and
+ * BITS have as many integers. If the compiler has no vectors, they are plain numbers. At its end
+ * the body includes core/vector_end.h, which undefines these names. */
 #if DPF_VECTOR
 #define LANES (DPF_VECTOR / 8)
 typedef double DPF_NAME(vec) __attribute__((vector_size(DPF_VECTOR)));

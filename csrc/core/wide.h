@@ -1,9 +1,10 @@
-/* Positive numbers far outside the range of a float64: m 2^(512 e), with 2^-256 <= m < 2^256 or m =
- * 0.
+/* Numbers of at least 0, far beyond the range of a float64: m 2^(512 e), with 2^-256 <= m < 2^256,
+ * or m = 0.
  *
- * Products and sums of such numbers round once, relatively, and never underflow; what is left out
- * of a sum is below 2^-512 of it. dpf_wide2 carries a second word (about 102 bits): a chain of a
- * billion products and sums in it, rounded at its end, has the error of that one rounding.
+ * A product or sum of such numbers has one relative rounding error, and never underflows. If a sum
+ * ignores its smaller term, this is below 2^-512 of the sum. dpf_wide2 has a second word, so about
+ * 102 bits. After a billion products and sums in dpf_wide2, the error is that of the final
+ * rounding.
  */
 #ifndef DPF_WIDE_H
 #define DPF_WIDE_H
