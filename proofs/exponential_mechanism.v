@@ -170,48 +170,50 @@ Definition private_of_bounded_range {T A : Type} (neighbors : T -> T -> Prop) (e
 
 Lemma changes_suffice : forall (T A : Type) (neighbors : T -> T -> Prop) (candidates : list A)
     base c range utility epsilon,
-  is_base candidates base -> 0 <= c -> c * range = epsilon ->
+  is_base candidates base -> 0 <= c -> c * range <= epsilon ->
   (forall x y, neighbors x y -> changes_within range candidates (utility x) (utility y)) ->
   private_of_bounded_range neighbors epsilon candidates base c utility.
 Proof.
-  intros T A neighbors candidates base c range utility epsilon Hb Hc <- H. split.
-  - now apply exponential_private.
-  - intros x y Hxy. apply exponential_bounded_range; auto.
+  intros T A neighbors candidates base c range utility epsilon Hb Hc He H.
+  assert (E : forall x y, neighbors x y -> bounded_range epsilon candidates
+    (chance candidates base c (utility x)) (chance candidates base c (utility y))).
+  { intros x y Hxy. apply (bounded_range_larger _ (c * range)); auto using chance_nonnegative.
+    apply exponential_bounded_range; auto. }
+  split; [|exact E]. intros x y Hxy. apply outcomes_suffice. intros o Ho.
+  apply (bounded_range_each _ _ candidates); auto using chance_total.
 Qed.
 
-Lemma rate_nonnegative : forall epsilon k, 0 <= epsilon -> 0 < k -> 0 <= epsilon / k.
-Proof. intros. apply Rmult_le_pos; [easy | left; now apply Rinv_0_lt_compat]. Qed.
-
-(* Of dpfast/selection/api.py: with c = epsilon / (2 sensitivity) a draw is epsilon-private
-   (McSherry and Talwar, FOCS 2007), and of epsilon-bounded range. *)
-Theorem exponential_of_sensitivity : forall (T A : Type) (neighbors : T -> T -> Prop)
-    (candidates : list A) base utility sensitivity epsilon,
-  is_base candidates base -> 0 < sensitivity -> 0 <= epsilon ->
-  sensitivity_at_most neighbors candidates utility sensitivity ->
-  private_of_bounded_range neighbors epsilon candidates base
-    (epsilon / (2 * sensitivity)) utility.
+Lemma rate_times : forall c epsilon k, 0 < k -> c <= epsilon / k -> c * k <= epsilon.
 Proof.
-  intros T A neighbors candidates base utility s epsilon Hb Hs He H.
-  apply (changes_suffice _ _ _ _ _ _ (2 * s)); auto.
-  - apply rate_nonnegative; lra.
-  - field. lra.
-  - intros x y Hxy. exists (- s). intros o Ho. specialize (H x y Hxy o Ho).
-    revert H. unfold Rabs. destruct (Rcase_abs _); lra.
+  intros c epsilon k Hk H. replace epsilon with (epsilon / k * k) by (field; lra).
+  apply Rmult_le_compat_r; lra.
+Qed.
+
+(* Of dpfast/selection/api.py: with c = epsilon / (2 sensitivity), rounded down, a draw is
+   epsilon-private (McSherry and Talwar, FOCS 2007), and of epsilon-bounded range. *)
+Theorem exponential_of_sensitivity : forall (T A : Type) (neighbors : T -> T -> Prop)
+    (candidates : list A) base utility sensitivity epsilon c,
+  is_base candidates base -> 0 < sensitivity -> 0 <= c <= epsilon / (2 * sensitivity) ->
+  sensitivity_at_most neighbors candidates utility sensitivity ->
+  private_of_bounded_range neighbors epsilon candidates base c utility.
+Proof.
+  intros T A neighbors candidates base utility s epsilon c Hb Hs [Hc He] H.
+  apply (changes_suffice _ _ _ _ _ _ (2 * s)); auto; [apply rate_times; lra|].
+  intros x y Hxy. exists (- s). intros o Ho. specialize (H x y Hxy o Ho).
+  revert H. unfold Rabs. destruct (Rcase_abs _); lra.
 Qed.
 
 (* Of dpfast/selection/api.py: for monotone scores c = epsilon / sensitivity does. *)
 Theorem exponential_of_monotone : forall (T A : Type) (neighbors : T -> T -> Prop)
-    (candidates : list A) base utility sensitivity epsilon,
-  is_base candidates base -> 0 < sensitivity -> 0 <= epsilon ->
+    (candidates : list A) base utility sensitivity epsilon c,
+  is_base candidates base -> 0 < sensitivity -> 0 <= c <= epsilon / sensitivity ->
   monotone_at_most neighbors candidates utility sensitivity ->
-  private_of_bounded_range neighbors epsilon candidates base (epsilon / sensitivity) utility.
+  private_of_bounded_range neighbors epsilon candidates base c utility.
 Proof.
-  intros T A neighbors candidates base utility s epsilon Hb Hs He H.
-  apply (changes_suffice _ _ _ _ _ _ s); auto.
-  - now apply rate_nonnegative.
-  - field. lra.
-  - intros x y Hxy. destruct (H x y Hxy) as [U|U]; [exists 0 | exists (- s)];
-      intros o Ho; specialize (U o Ho); lra.
+  intros T A neighbors candidates base utility s epsilon c Hb Hs [Hc He] H.
+  apply (changes_suffice _ _ _ _ _ _ s); auto; [apply rate_times; lra|].
+  intros x y Hxy. destruct (H x y Hxy) as [U|U]; [exists 0 | exists (- s)];
+    intros o Ho; specialize (U o Ho); lra.
 Qed.
 
 (* Two candidates, of which one gains 1 and the other loses 1: sensitivity 1. Their log ratios are
