@@ -1,0 +1,530 @@
+(* Quantiles by interpolated ranks: how far a row moves the positions of a candidate, and what
+   a draw of one quantile costs. *)
+
+From Coq Require Import Reals ZArith Lra Lia List Bool Permutation.
+From Dpfast Require Import distributions exponential_mechanism composition.
+Import ListNotations.
+Open Scope R_scope.
+
+Ltac compare :=
+  repeat match goal with |- context [(?x <=? ?y)%Z] => destruct (Z.leb_spec x y) end.
+
+Definition floor (x : R) : Z := Int_part x.
+
+(* A row: the cell that it is on, and its mass in a node. *)
+Definition row : Type := Z * R.
+
+(* What is public of a draw: the ends of the node, the cells from `first` to `last`; the fraction q
+   of the quantile in the node; r, the rows that ties stop short by (`ties`); w, the cells of a gap
+   that are near each side of it, by its length (`near`); the target rank, by the node's mass. *)
+Record node := Node {
+  first : Z; last : Z; fraction : R; ties : Z; near : Z -> Z; target : R -> R
+}.
+
+(* Rows on cells between the ends are in the node with the mass 1, on an end a part of each is. *)
+Definition is_row (p : node) (r : row) : Prop :=
+  (first p <= fst r <= last p)%Z /\ 0 <= snd r <= 1 /\
+  ((first p < fst r < last p)%Z -> snd r = 1).
+
+(* From one gap to the next longer one w grows by 0 or 1. *)
+Definition steps (w : Z -> Z) : Prop :=
+  forall s, (1 <= s)%Z -> (w s <= w (s + 1) <= w s + 1)%Z.
+
+Definition mass (x : list row) : R := total snd x.
+
+(* M(o): the mass on cells below o. *)
+Definition mass_below (o : Z) (x : list row) : R :=
+  total (fun r => if (fst r <? o)%Z then snd r else 0) x.
+
+Definition mass_on (o : Z) (x : list row) : R :=
+  total (fun r => if (fst r =? o)%Z then snd r else 0) x.
+
+Definition rows_on (o : Z) (x : list row) : Z :=
+  fold_right (fun r k => if (fst r =? o)%Z then (k + 1)%Z else k) 0%Z x.
+
+(* The next cell below o that is an end or that rows are on, and the next above o. *)
+Definition next_below (p : node) (o : Z) (x : list row) : Z :=
+  fold_right (fun r a => if (fst r <? o)%Z then Z.max (fst r) a else a) (first p) x.
+
+Definition next_above (p : node) (o : Z) (x : list row) : Z :=
+  fold_right (fun r b => if (o <? fst r)%Z then Z.min (fst r) b else b) (last p) x.
+
+(* The position of a cell in a gap, in halves of a rank from M(o). *)
+Definition gap_halves (p : node) (o : Z) (x : list row) : Z :=
+  let a := next_below p o x in
+  let b := next_above p o x in
+  let w := near p (b - a) in
+  if (o - a <=? w)%Z then (-1)%Z else if (b - o <=? w)%Z then 1%Z else 0%Z.
+
+(* floor (2 part r') for r' = min(r, k - 1), on a cell with k rows. *)
+Definition short_halves (p : node) (part : R) (k : Z) : Z :=
+  floor (2 * part * IZR (Z.min (ties p) (k - 1))).
+
+Definition is_end (p : node) (o : Z) : bool := ((o =? first p)%Z || (o =? last p)%Z)%bool.
+
+(* A candidate is a cell; its positions are all from the lowest to the highest. *)
+Definition lowest (p : node) (o : Z) (x : list row) : R :=
+  if is_end p o then mass_below o x
+  else if (rows_on o x =? 0)%Z then mass_below o x + IZR (gap_halves p o x) / 2
+  else mass_below o x + 1 / 2 + IZR (short_halves p (fraction p) (rows_on o x)) / 2.
+
+Definition highest (p : node) (o : Z) (x : list row) : R :=
+  if is_end p o then mass_below o x + mass_on o x
+  else if (rows_on o x =? 0)%Z then mass_below o x + IZR (gap_halves p o x) / 2
+  else mass_below o x + IZR (rows_on o x) - 1 / 2
+    - IZR (short_halves p (1 - fraction p) (rows_on o x)) / 2.
+
+(* If the node is to be divided, a candidate is a cell with a fraction f; it has one position. *)
+Definition position (p : node) (o : Z * R) (x : list row) : R :=
+  if is_end p (fst o) then mass_below (fst o) x + snd o * mass_on (fst o) x
+  else if (rows_on (fst o) x =? 0)%Z
+  then mass_below (fst o) x + IZR (gap_halves p (fst o) x) / 2
+  else mass_below (fst o) x + 1 / 2 + snd o * IZR (rows_on (fst o) x - 1).
+
+(* The distance from t to the positions from low to high. *)
+Definition distance (low high t : R) : R := Rmax 0 (Rmax (low - t) (t - high)).
+
+(* The utility is minus the distance of a candidate's positions from the target. *)
+Definition utility (p : node) (x : list row) (o : Z) : R :=
+  - distance (lowest p o x) (highest p o x) (target p (mass x)).
+
+Definition utility_divided (p : node) (x : list row) (o : Z * R) : R :=
+  - distance (position p o x) (position p o x) (target p (mass x)).
+
+(* The w of dpfast: the share d of the gap's length, and no more than leaves both sides apart. *)
+Definition near_of (d : R) (s : Z) : Z := Z.min (floor (d * IZR s)) ((s - 1) / 2).
+
+Lemma floor_bounds : forall x, IZR (floor x) <= x < IZR (floor x) + 1.
+Proof. intros x. unfold floor. pose proof (base_Int_part x). lra. Qed.
+
+Lemma floor_within : forall x y k,
+  x <= y <= x + IZR k -> (floor x <= floor y <= floor x + k)%Z.
+Proof.
+  intros x y k H. pose proof (floor_bounds x). pose proof (floor_bounds y).
+  assert (floor x < floor y + 1)%Z by (apply lt_IZR; rewrite plus_IZR; lra).
+  assert (floor y < floor x + k + 1)%Z by (apply lt_IZR; rewrite !plus_IZR; lra). lia.
+Qed.
+
+Lemma floor_unique : forall x k, IZR k <= x < IZR k + 1 -> floor x = k.
+Proof.
+  intros x k H. pose proof (floor_bounds x).
+  assert (floor x < k + 1)%Z by (apply lt_IZR; rewrite plus_IZR; lra).
+  assert (k < floor x + 1)%Z by (apply lt_IZR; rewrite plus_IZR; lra). lia.
+Qed.
+
+(* Of dpfast/statistics/quantiles/exponential.py: w grows by 0 or 1 from one s to the next. *)
+Theorem near_of_steps : forall d, 0 <= d < 1 / 2 -> steps (near_of d).
+Proof.
+  intros d Hd s Hs. unfold near_of.
+  assert (floor (d * IZR s) <= floor (d * IZR (s + 1)) <= floor (d * IZR s) + 1)%Z
+    by (apply floor_within; rewrite plus_IZR; lra).
+  assert ((s - 1) / 2 <= (s + 1 - 1) / 2 <= (s - 1) / 2 + 1)%Z.
+  { pose proof (Z.div_mod (s - 1) 2). pose proof (Z.mod_pos_bound (s - 1) 2).
+    pose proof (Z.div_mod (s + 1 - 1) 2). pose proof (Z.mod_pos_bound (s + 1 - 1) 2). lia. }
+  lia.
+Qed.
+
+Lemma steps_far : forall w s s', steps w -> (1 <= s <= s')%Z -> (w s <= w s' <= w s + (s' - s))%Z.
+Proof.
+  intros w s s' H Hs. replace s' with (s + Z.of_nat (Z.to_nat (s' - s)))%Z by lia.
+  generalize (Z.to_nat (s' - s)). induction n as [|n IH].
+  - rewrite Z.add_0_r. lia.
+  - specialize (H (s + Z.of_nat n)%Z). replace (s + Z.of_nat (S n))%Z
+      with (s + Z.of_nat n + 1)%Z by lia. lia.
+Qed.
+
+(* The order of rows makes no difference. *)
+Lemma total_permutation : forall (A : Type) (f : A -> R) x y,
+  Permutation x y -> total f x = total f y.
+Proof. induction 1; simpl; lra. Qed.
+
+Lemma fold_permutation : forall (A B : Type) (f : A -> B -> B) e x y,
+  (forall r s a, f r (f s a) = f s (f r a)) -> Permutation x y ->
+  fold_right f e x = fold_right f e y.
+Proof. intros A B f e x y H. induction 1; simpl; congruence. Qed.
+
+Lemma ingredients_permutation : forall p o x y, Permutation x y ->
+  mass x = mass y /\ mass_below o x = mass_below o y /\ mass_on o x = mass_on o y /\
+  rows_on o x = rows_on o y /\ gap_halves p o x = gap_halves p o y.
+Proof.
+  intros p o x y H. unfold gap_halves.
+  assert (E : next_below p o x = next_below p o y).
+  { apply fold_permutation; [|exact H]. intros. repeat destruct (_ <? _)%Z; lia. }
+  assert (E' : next_above p o x = next_above p o y).
+  { apply fold_permutation; [|exact H]. intros. repeat destruct (_ <? _)%Z; lia. }
+  rewrite E, E'. repeat split; try (now apply total_permutation).
+  apply fold_permutation; [|exact H]. intros. repeat destruct (_ =? _)%Z; lia.
+Qed.
+
+Lemma next_below_bounds : forall p o x, (first p < o)%Z -> (first p <= next_below p o x < o)%Z.
+Proof.
+  induction x as [|r x IH]; simpl; intros H; [lia|]. specialize (IH H).
+  destruct (fst r <? o)%Z eqn:E; lia.
+Qed.
+
+Lemma next_above_bounds : forall p o x, (o < last p)%Z -> (o < next_above p o x <= last p)%Z.
+Proof.
+  induction x as [|r x IH]; simpl; intros H; [lia|]. specialize (IH H).
+  destruct (o <? fst r)%Z eqn:E; lia.
+Qed.
+
+Lemma rows_on_nonnegative : forall o x, (0 <= rows_on o x)%Z.
+Proof. induction x as [|r x IH]; simpl; [lia|]. destruct (_ =? _)%Z; lia. Qed.
+
+(* A row that comes below a gap leaves its cells where they are from M, or lowers them by one or two
+   places; above a gap it raises them. *)
+Lemma gap_halves_moves : forall p o x r,
+  steps (near p) -> (first p < o < last p)%Z -> is_row p r -> fst r <> o ->
+  (gap_halves p o x - (if (fst r <? o)%Z then 2 else 0) <= gap_halves p o (r :: x)
+    <= gap_halves p o x + (if (fst r <? o)%Z then 0 else 2))%Z /\
+  (is_end p (fst r) = true -> gap_halves p o (r :: x) = gap_halves p o x).
+Proof.
+  intros p o x [c s] Hw Ho [Hc _] Hne. simpl in *. unfold gap_halves, is_end. simpl.
+  destruct (next_below_bounds p o x (proj1 Ho)) as [Ha Ha'].
+  destruct (next_above_bounds p o x (proj2 Ho)) as [Hb Hb'].
+  set (a := next_below p o x) in *. set (b := next_above p o x) in *.
+  destruct (Z.ltb_spec c o) as [E|E].
+  - replace (o <? c)%Z with false by lia.
+    assert (Hs : (near p (b - Z.max c a) <= near p (b - a)
+      <= near p (b - Z.max c a) + (Z.max c a - a))%Z).
+    { pose proof (steps_far (near p) (b - Z.max c a) (b - a) Hw ltac:(lia)). lia. }
+    split; [clear Hw | intros; now replace (Z.max c a) with a by lia].
+    generalize dependent (near p (b - Z.max c a)). generalize dependent (near p (b - a)). intros.
+    compare; lia.
+  - replace (o <? c)%Z with true by lia.
+    assert (Hs : (near p (Z.min c b - a) <= near p (b - a)
+      <= near p (Z.min c b - a) + (b - Z.min c b))%Z).
+    { pose proof (steps_far (near p) (Z.min c b - a) (b - a) Hw ltac:(lia)). lia. }
+    split; [clear Hw | intros; now replace (Z.min c b) with b by lia].
+    generalize dependent (near p (Z.min c b - a)). generalize dependent (near p (b - a)). intros.
+    compare; lia.
+Qed.
+
+(* With one row more on a cell floor (2 part r') grows by something from 0 to 2. *)
+Lemma short_halves_moves : forall p part k,
+  0 <= part <= 1 -> (0 <= ties p)%Z -> (1 <= k)%Z ->
+  (short_halves p part k <= short_halves p part (k + 1) <= short_halves p part k + 2)%Z.
+Proof.
+  intros p part k Hp Ht Hk. apply floor_within.
+  assert (IZR (Z.min (ties p) (k - 1)) <= IZR (Z.min (ties p) (k + 1 - 1))
+    <= IZR (Z.min (ties p) (k - 1)) + 1).
+  { rewrite <- plus_IZR. split; apply IZR_le; lia. }
+  nra.
+Qed.
+
+Lemma short_halves_one : forall p part, (0 <= ties p)%Z -> short_halves p part 1 = 0%Z.
+Proof.
+  intros p part H. apply floor_unique. replace (Z.min (ties p) (1 - 1)) with 0%Z by lia. lra.
+Qed.
+
+Definition is_node (p : node) : Prop :=
+  0 <= fraction p <= 1 /\ (0 <= ties p)%Z /\ steps (near p).
+
+(* What rises by something from 0 to s. *)
+Definition rises (s before after : R) : Prop := 0 <= after - before <= s.
+
+(* Of dpfast/statistics/quantiles/exponential.py: a row of mass s that comes raises the lowest and
+   the highest position of every candidate by something from 0 to s, and so it does the position of
+   every candidate with a fraction. *)
+Theorem positions_rise : forall p x r o f,
+  is_node p -> is_row p r -> (first p <= o <= last p)%Z -> 0 <= f <= 1 ->
+  rises (snd r) (lowest p o x) (lowest p o (r :: x)) /\
+  rises (snd r) (highest p o x) (highest p o (r :: x)) /\
+  rises (snd r) (position p (o, f) x) (position p (o, f) (r :: x)).
+Proof.
+  intros p x r o f [Hq [Ht Hw]] Hr Ho Hf.
+  pose proof (gap_halves_moves p o x r Hw) as Hg.
+  pose proof (rows_on_nonnegative o x) as Hk.
+  pose proof (short_halves_moves p (fraction p) (rows_on o x) Hq Ht) as Hl.
+  pose proof (short_halves_moves p (1 - fraction p) (rows_on o x) ltac:(lra) Ht) as Hh.
+  pose proof (short_halves_one p (fraction p) Ht) as Hl1.
+  pose proof (short_halves_one p (1 - fraction p) Ht) as Hh1.
+  unfold rises, lowest, highest, position, mass_below, mass_on. cbn [fst snd total].
+  destruct (is_end p o) eqn:Eo.
+  - destruct Hr as [_ [Hs _]].
+    destruct (fst r <? o)%Z eqn:?, (fst r =? o)%Z eqn:?; try lia; repeat split; nra.
+  - assert (Hi : (first p < o < last p)%Z) by (unfold is_end in Eo; lia).
+    specialize (Hg Hi Hr). change (rows_on o (r :: x))
+      with (if (fst r =? o)%Z then (rows_on o x + 1)%Z else rows_on o x).
+    destruct (fst r =? o)%Z eqn:E.
+    + assert (Hs : snd r = 1) by (apply Hr; lia). rewrite Hs.
+      replace (fst r <? o)%Z with false by lia.
+      replace (rows_on o x + 1 =? 0)%Z with false by lia.
+      destruct (rows_on o x =? 0)%Z eqn:E0.
+      * replace (rows_on o x) with 0%Z by lia. change (0 + 1)%Z with 1%Z. rewrite Hl1, Hh1.
+        assert (-1 <= IZR (gap_halves p o x) <= 1).
+        { unfold gap_halves. repeat destruct (_ <=? _)%Z; lra. }
+        simpl. lra.
+      * assert (K : (1 <= rows_on o x)%Z) by lia. specialize (Hl K). specialize (Hh K).
+        destruct Hl as [L1 L2], Hh as [H1 H2].
+        apply IZR_le in L1, L2, H1, H2. rewrite plus_IZR in L2, H2.
+        rewrite minus_IZR, !plus_IZR, minus_IZR. lra.
+    + specialize (Hg ltac:(lia)). destruct Hg as [[G1 G2] G3].
+      destruct (rows_on o x =? 0)%Z; [|destruct Hr as [_ [Hs _]]; destruct (fst r <? o)%Z; lra].
+      destruct (is_end p (fst r)) eqn:Er.
+      * rewrite G3 by easy. destruct Hr as [_ [Hs _]]. destruct (fst r <? o)%Z; lra.
+      * assert (Hs : snd r = 1) by (apply Hr; unfold is_end in Er; destruct Hr; lia). rewrite Hs.
+        apply IZR_le in G1, G2. rewrite minus_IZR in G1. rewrite plus_IZR in G2.
+        destruct (fst r <? o)%Z; lra.
+Qed.
+
+Lemma distance_moves : forall low high t low' high' t' k,
+  - k <= (low' - t') - (low - t) <= k -> - k <= (high' - t') - (high - t) <= k ->
+  - k <= distance low' high' t' - distance low high t <= k.
+Proof.
+  intros. unfold distance, Rmax. repeat destruct (Rle_dec _ _); lra.
+Qed.
+
+(* What is shown above of y, which is x with rows of mass s. *)
+Definition raised (p : node) (s : R) (x y : list row) : Prop :=
+  mass y = mass x + s /\
+  forall o f, (first p <= o <= last p)%Z -> 0 <= f <= 1 ->
+  rises s (lowest p o x) (lowest p o y) /\ rises s (highest p o x) (highest p o y) /\
+  rises s (position p (o, f) x) (position p (o, f) y).
+
+Lemma raised_by_row : forall p x y r,
+  is_node p -> is_row p r -> Permutation (r :: x) y -> raised p (snd r) x y.
+Proof.
+  intros p x y r Hp Hr H. split.
+  - destruct (ingredients_permutation p 0%Z _ _ H) as [E _]. rewrite <- E. unfold mass. simpl. lra.
+  - intros o f Ho Hf. pose proof (positions_rise p x r o f Hp Hr Ho Hf) as R.
+    destruct (ingredients_permutation p o _ _ H) as [_ [E0 [E1 [E2 E3]]]].
+    unfold lowest, highest, position, fst, snd in *. now rewrite E0, E1, E2, E3 in R.
+Qed.
+
+Lemma raised_by_none : forall p x, raised p 0 x x.
+Proof. intros p x. split; [lra|]. intros. unfold rises. lra. Qed.
+
+(* x and y are a table with rows of the masses s and s'. *)
+Lemma utilities_move : forall p z x y s s' o f k,
+  raised p s z x -> raised p s' z y -> (first p <= o <= last p)%Z -> 0 <= f <= 1 ->
+  let moved := target p (mass y) - target p (mass x) in
+  moved <= k - s -> s' - k <= moved ->
+  - k <= utility p y o - utility p x o <= k /\
+  - k <= utility_divided p y (o, f) - utility_divided p x (o, f) <= k.
+Proof.
+  intros p z x y s s' o f k [_ X] [_ Y] Ho Hf moved H H'.
+  destruct (X o f Ho Hf) as [Xl [Xh Xp]], (Y o f Ho Hf) as [Yl [Yh Yp]].
+  unfold rises, moved, utility, utility_divided in *.
+  pose proof (distance_moves (lowest p o x) (highest p o x) (target p (mass x))
+    (lowest p o y) (highest p o y) (target p (mass y)) k ltac:(lra) ltac:(lra)).
+  pose proof (distance_moves (position p (o, f) x) (position p (o, f) x) (target p (mass x))
+    (position p (o, f) y) (position p (o, f) y) (target p (mass y)) k ltac:(lra) ltac:(lra)).
+  lra.
+Qed.
+
+(* The target rank is q m + z, for the mass m of the node and a public z. *)
+Definition linear (p : node) : Prop := exists z, forall m, target p m = fraction p * m + z.
+
+(* D *)
+Definition most (q : R) : R := Rmax q (1 - q).
+
+(* b *)
+Definition replaced (q s s' : R) : R := most q * Rmax s s' + (1 - most q) * Rmin s s'.
+
+Lemma most_bounds : forall q, q <= most q /\ 1 - q <= most q /\ 1 / 2 <= most q.
+Proof. intros q. unfold most, Rmax. destruct (Rle_dec _ _); lra. Qed.
+
+Lemma replaced_bounds : forall q s s', 0 <= q <= 1 ->
+  (1 - q) * s + q * s' <= replaced q s s' /\ q * s + (1 - q) * s' <= replaced q s s'.
+Proof.
+  intros q s s' Hq. unfold replaced, most, Rmax, Rmin. repeat destruct (Rle_dec _ _); nra.
+Qed.
+
+(* Of dpfast/statistics/quantiles/exponential.py: a row of mass s that comes changes the utility of
+   every candidate by at most D s, and one of mass s that another of mass s' replaces by at most
+   b = D max(s, s') + (1 - D) min(s, s'). *)
+Theorem utility_sensitivity : forall p x r r' o f,
+  is_node p -> linear p -> is_row p r -> is_row p r' ->
+  (first p <= o <= last p)%Z -> 0 <= f <= 1 ->
+  let D := most (fraction p) in
+  let b := D * Rmax (snd r) (snd r') + (1 - D) * Rmin (snd r) (snd r') in
+  Rabs (utility p (r :: x) o - utility p x o) <= D * snd r /\
+  Rabs (utility_divided p (r :: x) (o, f) - utility_divided p x (o, f)) <= D * snd r /\
+  Rabs (utility p (r' :: x) o - utility p (r :: x) o) <= b /\
+  Rabs (utility_divided p (r' :: x) (o, f) - utility_divided p (r :: x) (o, f)) <= b.
+Proof.
+  intros p x r r' o f Hp [z Hz] Hr Hr' Ho Hf D b.
+  pose proof (raised_by_row p x _ r Hp Hr (Permutation_refl _)) as U.
+  pose proof (raised_by_row p x _ r' Hp Hr' (Permutation_refl _)) as U'.
+  pose proof (raised_by_none p x) as U0.
+  destruct Hp as [Hq _], Hr as [_ [Hs _]], Hr' as [_ [Hs' _]].
+  destruct (most_bounds (fraction p)) as [D1 [D2 _]]. fold D in D1, D2.
+  destruct (replaced_bounds (fraction p) (snd r) (snd r') Hq) as [B1 B2].
+  change (replaced _ _ _) with b in B1, B2.
+  destruct (utilities_move p x x (r :: x) 0 (snd r) o f (D * snd r) U0 U Ho Hf) as [A1 A2];
+    try (rewrite !Hz, (proj1 U); nra).
+  destruct (utilities_move p x (r :: x) (r' :: x) (snd r) (snd r') o f b U U' Ho Hf) as [A3 A4];
+    try (rewrite !Hz, (proj1 U), (proj1 U'); nra).
+  repeat split; apply Rabs_le; lra.
+Qed.
+
+(* Every row of a table is on some cell, in one node with all rows. *)
+Definition on_cells {Row : Type} (cell : Row -> Z) (x : list Row) : list row :=
+  map (fun v => (cell v, 1)) x.
+
+Definition cells (first last : Z) : list Z :=
+  map (fun i => (first + Z.of_nat i)%Z) (seq 0 (Z.to_nat (last - first + 1))).
+
+(* The draw of one quantile q of n rows: its target rank is q (n - 1) + 1/2. *)
+Definition quantile_node (first last : Z) (q : R) (ties : Z) (near : Z -> Z) : node :=
+  Node first last q ties near (fun n => q * (n - 1) + 1 / 2).
+
+Lemma in_cells : forall first last o, In o (cells first last) -> (first <= o <= last)%Z.
+Proof.
+  intros first last o H. apply in_map_iff in H. destruct H as [i [<- H]].
+  apply in_seq in H. lia.
+Qed.
+
+(* What neighbors have in common, and the mass that each has beyond it. *)
+Lemma add_remove_raised : forall (Row : Type) (cell : Row -> Z) p (x y : list Row),
+  is_node p -> (forall v, (first p <= cell v <= last p)%Z) -> add_remove x y ->
+  exists z s s', (s = 0 /\ s' = 1 \/ s = 1 /\ s' = 0) /\
+    raised p s z (on_cells cell x) /\ raised p s' z (on_cells cell y).
+Proof.
+  intros Row cell p x y Hp Hc [l [r [v H]]].
+  assert (R : raised p 1 (on_cells cell (l ++ r)) (on_cells cell (l ++ v :: r))).
+  { apply (raised_by_row p _ _ (cell v, 1)); auto.
+    - unfold is_row. simpl. specialize (Hc v). repeat split; lia || lra.
+    - apply (Permutation_map (fun v => (cell v, 1)) (Permutation_middle l r v)). }
+  exists (on_cells cell (l ++ r)).
+  destruct H as [[-> ->] | [-> ->]]; [exists 1, 0 | exists 0, 1]; auto using raised_by_none.
+Qed.
+
+Lemma replaces_raised : forall (Row : Type) (cell : Row -> Z) p (x y : list Row),
+  is_node p -> (forall v, (first p <= cell v <= last p)%Z) -> replaces x y ->
+  exists z, raised p 1 z (on_cells cell x) /\ raised p 1 z (on_cells cell y).
+Proof.
+  intros Row cell p x y Hp Hc [l [r [v [w [-> ->]]]]]. exists (on_cells cell (l ++ r)).
+  assert (R : forall v, raised p 1 (on_cells cell (l ++ r)) (on_cells cell (l ++ v :: r))).
+  { intros u. apply (raised_by_row p _ _ (cell u, 1)); auto.
+    - unfold is_row. simpl. specialize (Hc u). repeat split; lia || lra.
+    - apply (Permutation_map (fun v => (cell v, 1)) (Permutation_middle l r u)). }
+  auto.
+Qed.
+
+Lemma moves_suffice : forall (Row : Type) (cell : Row -> Z) p base epsilon c k
+    (neighbors : list Row -> list Row -> Prop),
+  is_base (cells (first p) (last p)) base -> 0 < k -> 0 <= c <= epsilon / (2 * k) ->
+  (forall x y, neighbors x y -> exists z s s',
+    raised p s z (on_cells cell x) /\ raised p s' z (on_cells cell y) /\
+    let moved := target p (mass (on_cells cell y)) - target p (mass (on_cells cell x)) in
+    moved <= k - s /\ s' - k <= moved) ->
+  private_of_bounded_range neighbors epsilon (cells (first p) (last p)) base c
+    (fun x => utility p (on_cells cell x)).
+Proof.
+  intros Row cell p base epsilon c k neighbors Hb Hk Hc H.
+  apply exponential_of_sensitivity with (sensitivity := k); auto.
+  intros x y Hxy o Ho. apply in_cells in Ho.
+  destruct (H x y Hxy) as [z [s [s' [X [Y [M M']]]]]].
+  destruct (utilities_move p z _ _ s s' o 0 k X Y Ho ltac:(lra) M M'). apply Rabs_le; lra.
+Qed.
+
+(* Of dpfast/statistics/quantiles/exponential.py: under add-remove a draw of one quantile is
+   epsilon-private, of epsilon-bounded range, for c = epsilon / (2 D) rounded down, where
+   D = max(q, 1 - q). *)
+Theorem quantile_add_remove : forall (Row : Type) (cell : Row -> Z) first last q ties near base
+    epsilon c,
+  (forall v, (first <= cell v <= last)%Z) -> 0 <= q <= 1 -> (0 <= ties)%Z -> steps near ->
+  is_base (cells first last) base -> 0 <= c <= epsilon / (2 * Rmax q (1 - q)) ->
+  private_of_bounded_range add_remove epsilon (cells first last) base c
+    (fun x => utility (quantile_node first last q ties near) (on_cells cell x)).
+Proof.
+  intros Row cell a b q r w base epsilon c Hcell Hq Hr Hw Hb Hc.
+  destruct (most_bounds q) as [D1 [D2 D3]]. fold (most q) in Hc.
+  apply (moves_suffice _ cell (quantile_node a b q r w) base epsilon c (most q)); auto; [lra|].
+  intros x y H.
+  destruct (add_remove_raised _ cell (quantile_node a b q r w) x y) as [z [s [s' [E [X Y]]]]];
+    [easy | exact Hcell | exact H |].
+  exists z, s, s'. split; [exact X|]. split; [exact Y|].
+  cbn [target quantile_node]. rewrite (proj1 X), (proj1 Y). nra.
+Qed.
+
+(* What a replaced row of a table does to those that are kept: one is replaced, leaves or comes. *)
+Definition replaces_kept {Row : Type} (x y : list Row) : Prop := replaces x y \/ add_remove x y.
+
+(* Of dpfast/statistics/quantiles/exponential.py: under replace it is so for c = epsilon / 2, and
+   where only some rows are kept, too. *)
+Theorem quantile_replace : forall (Row : Type) (cell : Row -> Z) first last q ties near base
+    epsilon c,
+  (forall v, (first <= cell v <= last)%Z) -> 0 <= q <= 1 -> (0 <= ties)%Z -> steps near ->
+  is_base (cells first last) base -> 0 <= c <= epsilon / 2 ->
+  private_of_bounded_range replaces_kept epsilon (cells first last) base c
+    (fun x => utility (quantile_node first last q ties near) (on_cells cell x)).
+Proof.
+  intros Row cell a b q r w base epsilon c Hcell Hq Hr Hw Hb Hc.
+  apply (moves_suffice _ cell (quantile_node a b q r w) base epsilon c 1); auto; [lra | lra|].
+  intros x y [H|H].
+  - destruct (replaces_raised _ cell (quantile_node a b q r w) x y) as [z [X Y]];
+      [easy | exact Hcell | exact H |].
+    exists z, 1, 1. split; [exact X|]. split; [exact Y|].
+    cbn [target quantile_node]. rewrite (proj1 X), (proj1 Y). nra.
+  - destruct (add_remove_raised _ cell (quantile_node a b q r w) x y) as [z [s [s' [E [X Y]]]]];
+      [easy | exact Hcell | exact H |].
+    exists z, s, s'. split; [exact X|]. split; [exact Y|].
+    cbn [target quantile_node]. rewrite (proj1 X), (proj1 Y). nra.
+Qed.
+
+(* The target rank of a minimum or a maximum of n rows: T ranks from the end, or in the middle. *)
+Definition inside (T n : R) : R := Rmin T ((n + 1) / 2) - 1 / 2.
+
+Definition extreme_node (first last : Z) (q T : R) (is_maximum : bool) (near : Z -> Z) : node :=
+  Node first last q 0 near (fun n => if is_maximum then n - inside T n else inside T n).
+
+(* Of dpfast/statistics/quantiles/exponential.py, ExponentialExtreme: a minimum or maximum is so for
+   c = epsilon / 2 under replace and under add-remove. *)
+Theorem extreme_private : forall (Row : Type) (cell : Row -> Z) first last q T is_maximum near base
+    epsilon c,
+  (forall v, (first <= cell v <= last)%Z) -> 0 <= q <= 1 -> steps near ->
+  is_base (cells first last) base -> 0 <= c <= epsilon / 2 ->
+  private_of_bounded_range replaces_kept epsilon (cells first last) base c
+    (fun x => utility (extreme_node first last q T is_maximum near) (on_cells cell x)).
+Proof.
+  intros Row cell a b q T m w base epsilon c Hcell Hq Hw Hb Hc.
+  set (p := extreme_node a b q T m w).
+  assert (Hp : is_node p) by exact (conj Hq (conj (Z.le_refl 0) Hw)).
+  apply (moves_suffice _ cell p base epsilon c 1); auto; [lra | lra|].
+  assert (Ht : forall n, 0 <= target p (n + 1) - target p n <= 1).
+  { intros n. unfold p, extreme_node, target, inside, Rmin.
+    destruct m; repeat destruct (Rle_dec _ _); lra. }
+  intros x y [H|H].
+  - destruct (replaces_raised _ cell p x y Hp Hcell H) as [z [X Y]].
+    exists z, 1, 1. split; [exact X|]. split; [exact Y|].
+    rewrite (proj1 X), (proj1 Y). cbv zeta. lra.
+  - destruct (add_remove_raised _ cell p x y Hp Hcell H) as [z [s [s' [E [X Y]]]]].
+    exists z, s, s'. split; [exact X|]. split; [exact Y|].
+    rewrite (proj1 X), (proj1 Y). specialize (Ht (mass z)).
+    destruct E as [[-> ->] | [-> ->]]; rewrite ?Rplus_0_r; cbv zeta; lra.
+Qed.
+
+(* Four rows, three of them tied, q = 1/2, r = 1 and d = 1/4. The gap from 2 to 6 has w = 1. *)
+Definition four_rows : list row := on_cells (fun v => v) [2; 2; 6; 2]%Z.
+Definition four_node : node := quantile_node 0 8 (1 / 2) 1 (near_of (1 / 4)).
+
+Lemma near_of_four : near_of (1 / 4) 4 = 1%Z.
+Proof. unfold near_of. rewrite (floor_unique _ 1) by lra. reflexivity. Qed.
+
+Example tie_stops_short :
+  lowest four_node 2 four_rows = 1 /\ highest four_node 2 four_rows = 2.
+Proof.
+  unfold lowest, highest, short_halves, mass_below. simpl.
+  change (Z.min 1 2) with 1%Z. rewrite (floor_unique _ 1), (floor_unique _ 1); lra.
+Qed.
+
+Example places_in_gap : map (fun o => lowest four_node o four_rows) [3; 4; 5]%Z
+  = [3 - 1 / 2; 3; 3 + 1 / 2].
+Proof.
+  unfold lowest, gap_halves, mass_below. simpl. rewrite near_of_four. simpl.
+  repeat (apply f_equal2; [lra|]). reflexivity.
+Qed.
+
+(* D and 1 are attained, by an end of the cells from 0 to 2. *)
+Example sensitivity_attained : let node_of q := quantile_node 0 2 q 0 (near_of 0) in
+  let rows := on_cells (fun v => v) in
+  (forall q, 1 / 2 <= q <= 1 ->
+    utility (node_of q) (rows [2]%Z) 0 - utility (node_of q) (rows [2; 2]%Z) 0 = Rmax q (1 - q)) /\
+  utility (node_of 0) (rows [0; 2; 2]%Z) 2 - utility (node_of 0) (rows [0; 0; 2]%Z) 2 = 1.
+Proof.
+  split; [intros q Hq|]; unfold utility, distance, lowest, highest, mass_below, mass_on, mass;
+    simpl; unfold Rmax; repeat destruct (Rle_dec _ _); lra.
+Qed.
