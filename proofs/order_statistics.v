@@ -222,6 +222,13 @@ Proof. intros. unfold different. simpl. destruct (Req_EM_T u u); easy. Qed.
 Lemma hamming_same : forall x, hamming x x = 0%nat.
 Proof. induction x; [reflexivity|]. now rewrite hamming_cons, different_same. Qed.
 
+Lemma hamming_zero : forall x y, length x = length y -> hamming x y = 0%nat -> x = y.
+Proof.
+  induction x as [|u x IH]; intros [|v y] H; try (simpl in *; lia); [trivial|].
+  rewrite hamming_cons. destruct (different (u, v)) eqn:E; [discriminate|]. intros D.
+  f_equal; [now apply different_false|]. apply IH; [now injection H|exact D].
+Qed.
+
 Lemma hamming_symmetric : forall x y, hamming x y = hamming y x.
 Proof.
   induction x as [|u x IH]; intros [|v y]; try reflexivity. rewrite !hamming_cons, IH. f_equal.

@@ -71,18 +71,25 @@ Qed.
 Lemma greatest_below : forall l v, 0 <= v -> (forall u, In u l -> u <= v) -> greatest l <= v.
 Proof. induction l as [|u l IH]; simpl; intros v Hv H; [exact Hv|]. apply Rmax_lub; auto. Qed.
 
-Lemma greatest_in : forall l, (exists u, In u l /\ 0 <= u) -> In (greatest l) l.
+Lemma greatest_in : forall (A : Type) (f : A -> R) l a, In a l -> 0 <= f a ->
+  exists b, In b l /\ greatest (map f l) = f b.
 Proof.
-  intros l (u & Hu & H0). destruct (Req_dec (greatest l) 0) as [E|E].
-  - assert (u = 0) by (apply Rle_antisym; [rewrite <- E; now apply greatest_above|exact H0]).
-    rewrite E. congruence.
-  - clear u Hu H0. induction l as [|v l IH]; simpl in *; [lra|].
-    revert E. apply Rmax_case; [now left|]. intros E. right. auto.
+  intros A f l a Ha H0. destruct (Req_dec (greatest (map f l)) 0) as [E|E].
+  - exists a. split; [exact Ha|]. pose proof (greatest_above (map f l) (f a) (in_map f l a Ha)). lra.
+  - clear a Ha H0. induction l as [|b l IH]; simpl in *; [lra|].
+    revert E. apply Rmax_case; [exists b; auto|]. intros E. destruct (IH E) as (c & Hc & ->).
+    exists c. auto.
 Qed.
 
 Lemma in_pairs : forall n m i j, In (i, j) (pairs n m) <-> (i <= m <= j /\ i < j <= n + 1)%nat.
 Proof.
   intros. unfold pairs. rewrite filter_In, in_prod_iff, !in_seq. simpl. rewrite Nat.ltb_lt. lia.
+Qed.
+
+Lemma greatest_subset : forall l k, incl l k -> greatest l <= greatest k.
+Proof.
+  intros l k H. apply greatest_below; [apply greatest_nonnegative|]. intros u Hu.
+  now apply greatest_above, H.
 Qed.
 
 (* A gap's rows: those below, those above, and those inside. *)
@@ -106,67 +113,64 @@ Notation x_ := (order_statistic lo hi).
 Notation table := (table lo hi n).
 Notation statistic := (statistic lo hi m).
 
-(* A gap [a, b] that no row of y is inside, with r rows below it, m - 1 <= r <= m, is covered by
-   one of the differences of order statistics of every x within distance k. *)
+(* A pair of ranks i <= m <= j with k other ranks or fewer between. *)
+Definition within_reach (k i j : nat) : Prop :=
+  (i <= m <= j /\ i < j <= n + 1 /\ j - i - 1 <= k)%nat.
+
+Lemma increases : forall x i j, table x -> (i <= j)%nat -> x_ x i <= x_ x j.
+Proof. intros. now apply (order_statistic_increases lo hi n). Qed.
+
+(* A gap [a, b] that no row of y is inside, with m - 1 or m rows below it, is covered by a pair of
+   order statistics of every x within distance k. *)
 Lemma gap_covered : forall x y k a b, table x -> table y -> (hamming x y <= k)%nat ->
   lo <= a -> a < b -> b <= hi ->
   (m - 1 <= count (at_most a) y <= m)%nat ->
   (count (at_most a) y + count (at_least b) y = n)%nat ->
-  exists t, (t <= k + 1)%nat /\ b - a <= x_ x (m + t) - x_ x (m + t - k - 1).
+  exists i j, within_reach k i j /\ b - a <= x_ x j - x_ x i.
 Proof.
-  intros x y k a b [Hx Bx] [Hy By] Hk Ha Hab Hb Hm Hn.
-  assert (Hlen : length x = length y) by congruence.
-  assert (Hp : (count (at_most a) y <= count (at_most a) x + k)%nat).
-  { pose proof (count_hamming (at_most a) y x). rewrite hamming_symmetric in H. lia. }
-  assert (Hq : (count (at_least b) y <= count (at_least b) x + k)%nat).
-  { pose proof (count_hamming (at_least b) y x). rewrite hamming_symmetric in H. lia. }
-  assert (Hpq : (n <= count (at_most a) x + count (at_least b) x + k)%nat).
-  { pose proof (count_hamming (inside a b) x y Hlen).
-    pose proof (count_parts a b x Hab). pose proof (count_parts a b y Hab). lia. }
+  intros x y k a b [Hx _] [Hy _] Hk Ha Hab Hb Hm Hn. unfold within_reach.
+  assert (near : forall has, (count has y <= count has x + k)%nat).
+  { intros has. pose proof (count_hamming has y x). rewrite hamming_symmetric in H. lia. }
+  pose proof (near (at_most a)). pose proof (near (at_least b)).
+  pose proof (count_hamming (inside a b) x y ltac:(congruence)).
+  pose proof (count_parts a b x Hab). pose proof (count_parts a b y Hab).
   set (p := count (at_most a) x) in *. set (q := count (at_least b) x) in *.
-  set (j := Nat.max m (n + 1 - q)). exists (j - m)%nat.
-  replace (m + (j - m))%nat with j by lia. split; [lia|].
-  assert (Hj : b <= x_ x j).
+  set (j := Nat.max m (n + 1 - q)). exists (j - k - 1)%nat, j. split; [lia|].
+  assert (b <= x_ x j).
   { destruct (le_lt_dec j n); [|rewrite order_statistic_high; lra || lia].
     apply order_statistic_at_least; fold q; lia. }
-  assert (Hi : x_ x (j - k - 1) <= a).
-  { destruct (Nat.eq_dec (j - k - 1) 0) as [E|E]; [now rewrite E|].
-    apply order_statistic_at_most; fold p; pose proof (count_length _ (at_most a) x); lia. }
-  lra.
+  assert (x_ x (j - k - 1) <= a); [|lra].
+  destruct (Nat.eq_dec (j - k - 1) 0) as [E|E]; [now rewrite E|].
+  apply order_statistic_at_most; fold p; lia.
 Qed.
 
 Lemma change_covered : forall x k d, table x -> change_within lo hi n m x k d ->
-  exists t, (t <= k + 1)%nat /\ d <= x_ x (m + t) - x_ x (m + t - k - 1).
+  exists i j, within_reach k i j /\ d <= x_ x j - x_ x i.
 Proof.
   intros x k d Hx (y & z & Hy & Hz & Hk & Hyz & ->). unfold neighbors in Hyz.
   pose proof (order_statistic_bounded lo hi n y m limits Hy) as By.
   pose proof (order_statistic_bounded lo hi n z m limits Hz) as Bz.
-  destruct Hy as [Ly Ty], Hz as [Lz Tz].
-  assert (Hlen : length y = length z) by congruence.
+  pose proof Hy as [Ly _]. pose proof Hz as [Lz _].
   pose proof (count_at_most_order lo hi y m ltac:(lia)) as Ay.
   pose proof (count_at_most_order lo hi z m ltac:(lia)) as Az.
   pose proof (count_at_least_order lo hi y m ltac:(lia)) as Cy.
   pose proof (count_at_least_order lo hi z m ltac:(lia)) as Cz.
-  unfold smooth_replace.statistic.
-  set (v := x_ y m) in *. set (w := x_ z m) in *.
+  assert (near : forall has, (count has y <= count has z + 1 /\ count has z <= count has y + 1)%nat).
+  { intros has. pose proof (count_hamming has y z). pose proof (count_hamming has z y).
+    rewrite hamming_symmetric in H0. lia. }
+  unfold smooth_replace.statistic. set (v := x_ y m) in *. set (w := x_ z m) in *.
   destruct (Rtotal_order v w) as [H|[H|H]].
   - rewrite Rabs_left1 by lra. replace (- (v - w)) with (w - v) by ring.
     assert (count (at_most v) z < m)%nat.
     { apply not_le. intros E. apply (order_statistic_at_most lo hi) in E; [fold w in E; lra|lia]. }
-    pose proof (count_hamming (at_most v) y z Hlen). pose proof (count_apart v w y H).
-    pose proof (count_hamming (at_least w) z y ltac:(congruence)) as E.
-    rewrite hamming_symmetric in E.
-    apply (gap_covered x y k v w Hx (conj Ly Ty) Hk); lra || lia.
-  - exists 0%nat. split; [lia|]. rewrite H. unfold Rminus at 1. rewrite Rplus_opp_r, Rabs_R0.
-    assert (x_ x (m + 0 - k - 1) <= x_ x (m + 0)); [|lra].
-    apply (order_statistic_increases lo hi n); auto. lia.
-  - rewrite Rabs_right by lra.
-    assert (count (at_most w) y < m)%nat.
+    pose proof (near (at_most v)). pose proof (near (at_least w)). pose proof (count_apart v w y H).
+    apply (gap_covered x y k v w Hx Hy Hk); lra || lia.
+  - exists (m - 1)%nat, m. unfold within_reach. split; [lia|]. pose proof (increases x (m - 1) m Hx).
+    rewrite H, Rminus_diag_eq, Rabs_R0 by reflexivity. specialize (H0 ltac:(lia)). lra.
+  - rewrite Rabs_right by lra. assert (count (at_most w) y < m)%nat.
     { apply not_le. intros E. apply (order_statistic_at_most lo hi) in E; [fold v in E; lra|lia]. }
-    pose proof (count_apart w v y H).
-    pose proof (count_hamming (at_most w) z y ltac:(congruence)) as E.
-    rewrite hamming_symmetric in E.
-    apply (gap_covered x y k w v Hx (conj Ly Ty) Hk); lra || lia.
+    pose proof (near (at_most w)). pose proof (count_apart w v y H).
+    apply (gap_covered x y k w v Hx Hy Hk); lra || lia.
 Qed.
 
 (* One row with some property can take any value. *)
@@ -177,10 +181,13 @@ Proof.
   intros has x v [Hn Hx] Hv H. apply count_positive in H. destruct H as (l & u & r & -> & Hu).
   exists u, (l ++ v :: r). repeat split; auto using hamming_replaced.
   - rewrite app_length in *. simpl in *. lia.
-  - apply Forall_app in Hx. destruct Hx as [Hl Hr]. apply Forall_cons_iff in Hr.
-    apply Forall_app. split; [exact Hl|]. now constructor.
+  - rewrite Forall_app, Forall_cons_iff in *. tauto.
   - intros what. rewrite !count_app, !count_cons. lia.
 Qed.
+
+(* Which side of a gap a value is on. *)
+Ltac sides := unfold inside, at_most, at_least; repeat destruct (Rle_dec _ _); simpl;
+  intros; discriminate || lra || lia.
 
 (* Rows can be moved out of a gap, and over it, until r of them are below it. *)
 Lemma gap_opened : forall a b r, lo <= a -> a < b -> b <= hi -> (r <= n)%nat -> forall d x,
@@ -190,141 +197,98 @@ Lemma gap_opened : forall a b r, lo <= a -> a < b -> b <= hi -> (r <= n)%nat -> 
   exists y, table y /\ (hamming x y <= d)%nat /\
     count (at_most a) y = r /\ count (at_least b) y = (n - r)%nat.
 Proof.
-  intros a b r Ha Hab Hb Hr. induction d as [|d IH]; intros x Hx Hd.
-  - pose proof (count_apart a b x Hab). assert (length x = n) by apply Hx.
-    exists x. rewrite hamming_same. repeat split; try apply Hx; lia.
-  - pose proof (count_apart a b x Hab) as Hn. assert (Hl : length x = n) by apply Hx.
-    assert (step : forall has v,
-      lo <= v <= hi -> (0 < count has x)%nat ->
-      (forall u, has u = true -> forall p q,
+  intros a b r Ha Hab Hb Hr. induction d as [|d IH]; intros x Hx Hd;
+  pose proof Hx as [Hl _]; pose proof (count_parts a b x Hab) as Hi.
+  - exists x. rewrite hamming_same. repeat split; try apply Hx; lia.
+  - assert (step : forall has v, lo <= v <= hi -> (0 < count has x)%nat ->
+      (forall u p q, has u = true ->
         (p + one (at_most a u) = count (at_most a) x + one (at_most a v))%nat ->
         (q + one (at_least b u) = count (at_least b) x + one (at_least b v))%nat ->
         (n - p - q + (p - r) + (q - (n - r)) <= d)%nat) ->
       exists y, table y /\ (hamming x y <= S d)%nat /\
         count (at_most a) y = r /\ count (at_least b) y = (n - r)%nat).
     { intros has v Hv Hc Hs. destruct (replace_row has x v Hx Hv Hc) as (u & w & Hu & Hw & Hxw & E).
-      destruct (IH w Hw) as (y & Hy & Hwy & Hyr).
-      { apply (Hs u Hu); apply E. }
-      exists y. repeat split; try apply Hyr; try apply Hy.
+      destruct (IH w Hw) as (y & Hy & Hwy & Hyr); [apply (Hs u); auto|]. exists y.
+      split; [exact Hy|]. split; [|exact Hyr].
       pose proof (hamming_triangle x w y). destruct Hw as [Hw _]. lia. }
-    pose proof (count_parts a b x Hab) as Hi. rewrite Hl in Hi.
-    assert (Eaa : at_most a a = true) by (apply at_most_true; lra).
-    assert (Ebb : at_least b b = true) by (apply at_least_true; lra).
-    assert (Eab : at_most a b = false) by (unfold at_most; destruct (Rle_dec b a); lra || easy).
-    assert (Eba : at_least b a = false) by (unfold at_least; destruct (Rle_dec b a); lra || easy).
-    assert (one_side : forall u, at_most a u = true -> at_least b u = true -> False).
-    { intros u Hu Hu'. apply at_most_true in Hu. apply at_least_true in Hu'. lra. }
     set (p := count (at_most a) x) in *. set (q := count (at_least b) x) in *.
-    destruct (le_lt_dec n (p + q)) as [Hpq|Hpq]; [destruct (lt_eq_lt_dec p r) as [[H|H]|H]|].
-    + apply (step (at_least b) a); [lra|fold q; lia|]. intros u Hu p' q'. rewrite Eaa, Eba, Hu.
-      destruct (at_most a u) eqn:E; [now destruct (one_side u)|]. simpl. lia.
+    destruct (le_lt_dec n (p + q)) as [Hpq|Hpq]; [destruct (lt_eq_lt_dec p r) as [[H|H]|H]|
+      destruct (le_lt_dec r p) as [H|H]].
+    + apply (step (at_least b) a); [lra|fold q; lia|]. intros u p' q'. sides.
     + exists x. rewrite hamming_same. fold p q. repeat split; try apply Hx; lia.
-    + apply (step (at_most a) b); [lra|fold p; lia|]. intros u Hu p' q'. rewrite Ebb, Eab, Hu.
-      destruct (at_least b u) eqn:E; [now destruct (one_side u)|]. simpl. lia.
-    + apply (step (inside a b) (if p <? r then a else b)); [destruct (p <? r); lra|lia|].
-      intros u Hu p' q'. unfold inside in Hu. destruct (at_most a u), (at_least b u); try easy.
-      destruct (Nat.ltb_spec p r); rewrite ?Eaa, ?Ebb, ?Eab, ?Eba; simpl; lia.
+    + apply (step (at_most a) b); [lra|fold p; lia|]. intros u p' q'. sides.
+    + apply (step (inside a b) b); [lra|lia|]. intros u p' q'. sides.
+    + apply (step (inside a b) a); [lra|lia|]. intros u p' q'. sides.
 Qed.
 
-(* Every pair of ranks i <= m <= j is a change of the statistic once j - i - 1 rows are replaced. *)
-Lemma pair_reached : forall x i j, table x -> (i <= m <= j)%nat -> (i < j <= n + 1)%nat ->
-  x_ x i < x_ x j ->
-  exists y z, table y /\ table z /\ (hamming x y <= j - i - 1)%nat /\ neighbors y z /\
+(* Every pair of ranks is a change of the statistic, once the rows between them are replaced. *)
+Lemma pair_reached : forall x k i j, table x -> within_reach k i j ->
+  exists y z, table y /\ table z /\ (hamming x y <= k)%nat /\ neighbors y z /\
     x_ x j - x_ x i <= Rabs (statistic y - statistic z).
 Proof.
-  intros x i j Hx Hm Hj Hab. assert (Hl : length x = n) by apply Hx.
+  intros x k i j Hx (Hm & Hj & Hk). pose proof Hx as [Hl _].
+  destruct (Rle_lt_dec (x_ x j) (x_ x i)) as [H|Hab].
+  { exists x, x. unfold neighbors. rewrite hamming_same.
+    pose proof (Rabs_pos (statistic x - statistic x)). repeat split; try apply Hx; lra || lia. }
   pose proof (order_statistic_bounded lo hi n x i limits Hx) as Ba.
   pose proof (order_statistic_bounded lo hi n x j limits Hx) as Bb.
   pose proof (count_at_most_order lo hi x i ltac:(lia)) as Ci.
   pose proof (count_at_least_order lo hi x j ltac:(lia)) as Cj.
   pose proof (count_apart _ _ x Hab) as Hn.
-  set (a := x_ x i) in *. set (b := x_ x j) in *.
-  set (r := if j =? m then (m - 1)%nat else m).
-  assert (Hr : (i <= r < j /\ m - 1 <= r <= m)%nat).
-  { unfold r. destruct (Nat.eqb_spec j m); lia. }
-  destruct (gap_opened a b r ltac:(lra) Hab ltac:(lra) ltac:(lia) (j - i - 1) x Hx ltac:(lia))
-    as (y & Hy & Hxy & Hya & Hyb).
-  assert (Hly : length y = n) by apply Hy.
-  assert (low : forall z, table z -> (m <= count (at_most a) z)%nat -> statistic z <= a).
-  { intros z [Hz _] H. apply order_statistic_at_most; [lia|exact H]. }
-  assert (high : forall z, table z -> (n < m + count (at_least b) z)%nat -> b <= statistic z).
-  { intros z [Hz _] H. apply order_statistic_at_least; [lia|lia]. }
-  destruct (Nat.eq_dec r m) as [E|E].
-  - destruct (replace_row (at_most a) y b Hy ltac:(lra) ltac:(lia)) as (u & z & Hu & Hz & Hyz & Q).
-    exists y, z. repeat split; try apply Hy; try apply Hz; trivial.
-    specialize (Q (at_least b)). specialize (low y Hy ltac:(lia)).
-    assert (b <= statistic z); [|rewrite Rabs_left1; lra].
-    apply (high z Hz). apply at_most_true in Hu. revert Q. unfold at_least at 2 4.
-    destruct (Rle_dec b u), (Rle_dec b b); simpl; lia || lra.
-  - destruct (replace_row (at_least b) y a Hy ltac:(lra) ltac:(lia)) as (u & z & Hu & Hz & Hyz & Q).
-    exists y, z. repeat split; try apply Hy; try apply Hz; trivial.
-    specialize (Q (at_most a)). specialize (high y Hy ltac:(lia)).
-    assert (statistic z <= a); [|rewrite Rabs_right; lra].
-    apply (low z Hz). apply at_least_true in Hu. revert Q. unfold at_most at 2 4.
-    destruct (Rle_dec u a), (Rle_dec a a); simpl; lia || lra.
+  set (a := x_ x i) in *. set (b := x_ x j) in *. set (r := if j =? m then (m - 1)%nat else m).
+  assert (Hr : (i <= r < j /\ m - 1 <= r <= m)%nat) by (unfold r; destruct (Nat.eqb_spec j m); lia).
+  destruct (gap_opened a b r ltac:(lra) Hab ltac:(lra) ltac:(lia) k x Hx ltac:(lia))
+    as (y & Hy & Hxy & Hya & Hyb). pose proof Hy as [Hly _].
+  destruct (replace_row (if r =? m then at_most a else at_least b) y (if r =? m then b else a) Hy)
+    as (u & z & Hu & Hz & Hyz & Q); [destruct (r =? m); lra|destruct (Nat.eqb_spec r m); lia|].
+  exists y, z. repeat split; try apply Hy; try apply Hz; trivial. pose proof Hz as [Hlz _].
+  unfold smooth_replace.statistic. destruct (Nat.eqb_spec r m) as [E|E].
+  - assert (x_ y m <= a) by (apply order_statistic_at_most; lia).
+    assert (b <= x_ z m); [|rewrite Rabs_left1; lra]. apply order_statistic_at_least; [lia|].
+    specialize (Q (at_least b)). revert Hu Q. rewrite Hyb. generalize (count (at_least b) z). sides.
+  - assert (b <= x_ y m) by (apply order_statistic_at_least; lia).
+    assert (x_ z m <= a); [|rewrite Rabs_right; lra]. apply order_statistic_at_most; [lia|].
+    specialize (Q (at_most a)). revert Hu Q. rewrite Hya. generalize (count (at_most a) z). sides.
 Qed.
 
-Lemma change_below : forall x k d, table x -> change_within lo hi n m x k d ->
-  d <= local_sensitivity lo hi m x k.
+(* The pairs are the differences x_{m+t} - x_{m+t-k-1}, with ranks brought into 0 .. n + 1. *)
+Lemma pair_below_local : forall x k i j, table x -> within_reach k i j ->
+  x_ x j - x_ x i <= local_sensitivity lo hi m x k.
 Proof.
-  intros x k d Hx H. destruct (change_covered x k d Hx H) as (t & Ht & Hd).
-  apply Rle_trans with (1 := Hd). apply greatest_above. apply in_map_iff. exists t.
-  split; [reflexivity|]. apply in_seq. lia.
+  intros x k i j Hx (Hm & Hj & Hk).
+  apply Rle_trans with (x_ x (m + (j - m)) - x_ x (m + (j - m) - k - 1)).
+  - replace (m + (j - m))%nat with j by lia. pose proof (increases x (j - k - 1) i Hx ltac:(lia)). lra.
+  - apply greatest_above, in_map_iff. exists (j - m)%nat. rewrite in_seq.
+    split; [reflexivity|lia].
 Qed.
 
-Lemma local_attained : forall x k, table x ->
-  exists t, (t <= k + 1)%nat /\
-    local_sensitivity lo hi m x k = x_ x (m + t) - x_ x (m + t - k - 1).
+Lemma local_attained : forall x k, table x -> exists i j, within_reach k i j /\
+  local_sensitivity lo hi m x k = x_ x j - x_ x i.
 Proof.
-  intros x k Hx. assert (H : In (local_sensitivity lo hi m x k) (map (fun t => x_ x (m + t) -
-    x_ x (m + t - k - 1)) (seq 0 (k + 2)))).
-  { apply greatest_in. exists (x_ x (m + 0) - x_ x (m + 0 - k - 1)). split.
-    - apply in_map_iff. exists 0%nat. split; [reflexivity|]. apply in_seq. lia.
-    - assert (x_ x (m + 0 - k - 1) <= x_ x (m + 0)); [|lra].
-      apply (order_statistic_increases lo hi n); auto. lia. }
-  apply in_map_iff in H. destruct H as (t & H & Ht). apply in_seq in Ht. exists t.
-  now split; [lia|].
-Qed.
-
-(* The ranks m + t - k - 1 and m + t, brought into 0 .. n + 1. *)
-Lemma clip_pair : forall x k t, table x -> (t <= k + 1)%nat ->
-  exists i j, (i <= m <= j)%nat /\ (i < j <= n + 1)%nat /\ (j - i - 1 <= k)%nat /\
-    x_ x (m + t) - x_ x (m + t - k - 1) = x_ x j - x_ x i.
-Proof.
-  intros x k t [Hx _] Ht. exists (m + t - k - 1)%nat, (Nat.min (m + t) (n + 1)).
-  repeat split; try lia. destruct (Nat.min_spec (m + t) (n + 1)) as [[_ ->]|[H ->]]; [reflexivity|].
+  intros x k Hx. unfold local_sensitivity.
+  match goal with |- context [greatest (map ?f ?l)] => destruct (greatest_in _ f l 0%nat) as
+    (t & Ht & ->); [apply in_seq; lia| |apply in_seq in Ht] end.
+  { pose proof (increases x (m + 0 - k - 1) (m + 0) Hx ltac:(lia)). lra. }
+  exists (m + t - k - 1)%nat, (Nat.min (m + t) (n + 1)). split; [unfold within_reach; lia|].
+  destruct Hx as [Hx _]. destruct (Nat.min_spec (m + t) (n + 1)) as [[_ ->]|[H ->]]; [reflexivity|].
   rewrite (order_statistic_high lo hi x (m + t)) by lia.
   rewrite (order_statistic_high lo hi x (n + 1)) by lia. reflexivity.
 Qed.
 
-Lemma change_none : forall x, table x -> neighbors x x /\ Rabs (statistic x - statistic x) = 0.
-Proof.
-  intros x Hx. unfold neighbors. rewrite hamming_same. split; [lia|].
-  now rewrite Rminus_diag_eq, Rabs_R0.
-Qed.
-
-Lemma local_sensitivity_exact : forall x k, table x ->
+Lemma local_exact : forall x k, table x ->
   is_maximum (local_sensitivity lo hi m x k) (change_within lo hi n m x k).
 Proof.
-  intros x k Hx. split; [|intros d; now apply change_below].
-  destruct (local_attained x k Hx) as (t & Ht & E).
-  destruct (clip_pair x k t Hx Ht) as (i & j & Hm & Hij & Hk & E'). rewrite E' in E.
-  destruct (Rle_lt_dec (x_ x j) (x_ x i)) as [H|H].
-  - exists x, x. destruct (change_none x Hx) as [Hn H0]. rewrite H0, hamming_same.
-    repeat split; try apply Hx; trivial; [lia|]. pose proof (greatest_nonnegative (map (fun t =>
-      x_ x (m + t) - x_ x (m + t - k - 1)) (seq 0 (k + 2)))) as G.
-    fold (local_sensitivity lo hi m x k) in G. lra.
-  - destruct (pair_reached x i j Hx Hm Hij H) as (y & z & Hy & Hz & Hxy & Hyz & Hd).
-    assert (W : change_within lo hi n m x k (Rabs (statistic y - statistic z))).
-    { exists y, z. repeat split; try apply Hy; try apply Hz; trivial. lia. }
-    replace (local_sensitivity lo hi m x k) with (Rabs (statistic y - statistic z)); [exact W|].
-    pose proof (change_below x k _ Hx W). lra.
+  intros x k Hx. assert (above : forall d, change_within lo hi n m x k d ->
+    d <= local_sensitivity lo hi m x k).
+  { intros d H. destruct (change_covered x k d Hx H) as (i & j & Hij & Hd).
+    apply Rle_trans with (1 := Hd). now apply pair_below_local. }
+  split; [|exact above]. destruct (local_attained x k Hx) as (i & j & Hij & E).
+  destruct (pair_reached x k i j Hx Hij) as (y & z & Hy & Hz & Hxy & Hyz & Hd).
+  exists y, z. repeat (split; [assumption|]). apply Rle_antisym; [now rewrite E|].
+  apply above. now exists y, z.
 Qed.
 
 (* Weights *)
-
-Lemma weight_positive : forall beta k, 0 < exp (- beta * INR k).
-Proof. intros. apply exp_pos. Qed.
 
 Lemma weight_decreases : forall beta k l, 0 <= beta -> (k <= l)%nat ->
   exp (- beta * INR l) <= exp (- beta * INR k).
@@ -342,26 +306,24 @@ Variable beta : R.
 Hypothesis rate : 0 <= beta.
 Notation smooth := (smooth_sensitivity lo hi n m beta).
 
-Lemma pair_below : forall x i j k, table x -> (i <= m <= j)%nat -> (i < j <= n + 1)%nat ->
-  (j - i - 1 <= k)%nat -> (x_ x j - x_ x i) * exp (- beta * INR k) <= smooth x.
+Lemma pair_below : forall x i j k, table x -> within_reach k i j ->
+  (x_ x j - x_ x i) * exp (- beta * INR k) <= smooth x.
 Proof.
-  intros x i j k Hx Hm Hij Hk. apply Rle_trans with (pair_value beta (x_ x) i j).
+  intros x i j k Hx (Hm & Hij & Hk). apply Rle_trans with (pair_value beta (x_ x) i j).
   - apply Rmult_le_compat_l; [|now apply weight_decreases].
-    assert (x_ x i <= x_ x j); [|lra]. apply (order_statistic_increases lo hi n); auto. lia.
+    pose proof (increases x i j Hx ltac:(lia)). lra.
   - apply greatest_above, in_map_iff. exists (i, j). rewrite in_pairs. auto.
 Qed.
 
-Lemma smooth_attained : forall x, table x -> exists i j, (i <= m <= j)%nat /\
-  (i < j <= n + 1)%nat /\ smooth x = pair_value beta (x_ x) i j.
+Lemma smooth_attained : forall x, table x -> exists i j, within_reach (j - i - 1) i j /\
+  smooth x = pair_value beta (x_ x) i j.
 Proof.
-  intros x Hx. assert (H : In (smooth x) (map (fun ij => pair_value beta (x_ x) (fst ij) (snd ij))
-    (pairs n m))).
-  { apply greatest_in. exists (pair_value beta (x_ x) (m - 1) m). split.
-    - apply in_map_iff. exists (m - 1, m)%nat. rewrite in_pairs. split; [reflexivity|lia].
-    - apply Rmult_le_pos; [|left; apply weight_positive]. assert (x_ x (m - 1) <= x_ x m); [|lra].
-      apply (order_statistic_increases lo hi n); auto. lia. }
-  apply in_map_iff in H. destruct H as ((i, j) & H & Hij). apply in_pairs in Hij.
-  exists i, j. now repeat split.
+  intros x Hx. unfold smooth_sensitivity, greatest_pair.
+  match goal with |- context [greatest (map ?f ?l)] => destruct (greatest_in _ f l (m - 1, m)%nat) as
+    ((i, j) & Hij & ->); [apply in_pairs; lia| |apply in_pairs in Hij] end.
+  - apply Rmult_le_pos; [|left; apply exp_pos]. simpl.
+    pose proof (increases x (m - 1) m Hx ltac:(lia)). lra.
+  - exists i, j. now split; [unfold within_reach; lia|].
 Qed.
 
 Lemma change_weighted_below : forall x s, table x -> change_weighted lo hi n m beta x s ->
@@ -369,62 +331,37 @@ Lemma change_weighted_below : forall x s, table x -> change_weighted lo hi n m b
 Proof.
   intros x s Hx (y & z & Hy & Hz & Hyz & ->).
   destruct (change_covered x (hamming x y) (Rabs (statistic y - statistic z)) Hx)
-    as (t & Ht & Hd); [now exists y, z|].
-  destruct (clip_pair x _ t Hx Ht) as (i & j & Hm & Hij & Hk & E). rewrite E in Hd.
-  apply Rle_trans with (2 := pair_below x i j _ Hx Hm Hij Hk).
-  apply Rmult_le_compat_r; [left; apply weight_positive|exact Hd].
+    as (i & j & Hij & Hd); [now exists y, z|].
+  apply Rle_trans with (2 := pair_below x i j _ Hx Hij).
+  apply Rmult_le_compat_r; [left; apply exp_pos|exact Hd].
 Qed.
 
 Lemma smooth_exact : forall x, table x ->
   is_maximum (smooth x) (change_weighted lo hi n m beta x).
 Proof.
   intros x Hx. split; [|intros s; now apply change_weighted_below].
-  destruct (smooth_attained x Hx) as (i & j & Hm & Hij & E).
-  destruct (Rle_lt_dec (x_ x j) (x_ x i)) as [H|H].
-  - exists x, x. destruct (change_none x Hx) as [Hn H0]. rewrite H0.
-    repeat split; try apply Hx; trivial. rewrite Rmult_0_l. apply Rle_antisym.
-    + rewrite E. unfold pair_value. pose proof (weight_positive beta (j - i - 1)). nra.
-    + apply greatest_nonnegative.
-  - destruct (pair_reached x i j Hx Hm Hij H) as (y & z & Hy & Hz & Hxy & Hyz & Hd).
-    exists y, z. repeat split; try apply Hy; try apply Hz; trivial. apply Rle_antisym.
-    + rewrite E. unfold pair_value. apply Rmult_le_compat.
-      * lra.
-      * left; apply weight_positive.
-      * exact Hd.
-      * now apply weight_decreases.
-    + apply change_weighted_below; [exact Hx|]. now exists y, z.
-Qed.
-
-Lemma smooth_by_distance : forall x, table x ->
-  is_maximum (smooth x)
-    (fun s => exists k, s = local_sensitivity lo hi m x k * exp (- beta * INR k)).
-Proof.
-  intros x Hx. assert (above : forall k,
-    local_sensitivity lo hi m x k * exp (- beta * INR k) <= smooth x).
-  { intros k. destruct (local_attained x k Hx) as (t & Ht & ->).
-    destruct (clip_pair x k t Hx Ht) as (i & j & Hm & Hij & Hk & ->). now apply pair_below. }
-  split; [|intros s (k & ->); apply above].
-  destruct (smooth_attained x Hx) as (i & j & Hm & Hij & E). exists (j - i - 1)%nat.
-  apply Rle_antisym; [|apply above]. rewrite E. apply Rmult_le_compat_r;
-  [left; apply weight_positive|]. apply greatest_above, in_map_iff. exists (j - m)%nat.
-  rewrite in_seq. split; [|lia]. f_equal; [|f_equal]; f_equal; lia.
+  destruct (smooth_attained x Hx) as (i & j & Hij & E).
+  destruct (pair_reached x _ i j Hx Hij) as (y & z & Hy & Hz & Hxy & Hyz & Hd).
+  exists y, z. repeat (split; [assumption|]). apply Rle_antisym.
+  - rewrite E. unfold pair_value. apply Rmult_le_compat; [|left; apply exp_pos|exact Hd|].
+    + destruct Hij. pose proof (increases x i j Hx ltac:(lia)). lra.
+    + now apply weight_decreases.
+  - apply change_weighted_below; [exact Hx|]. now exists y, z.
 Qed.
 
 Lemma smooth_is_bound : smooth_bound lo hi n m beta smooth.
 Proof.
   intros x y Hx Hy Hxy. split.
-  - apply change_weighted_below; [exact Hx|]. exists x, y. repeat split; try apply Hx;
-    try apply Hy; trivial. rewrite hamming_same. simpl. rewrite Rmult_0_r, exp_0. ring.
+  - apply change_weighted_below; [exact Hx|]. exists x, y. repeat (split; [assumption|]).
+    rewrite hamming_same. simpl. rewrite Rmult_0_r, exp_0. ring.
   - destruct (smooth_exact x Hx) as [(v & w & Hv & Hw & Hvw & ->) _].
     apply Rle_trans with (exp beta * (Rabs (statistic v - statistic w) *
       exp (- beta * INR (hamming y v)))).
     + rewrite <- Rmult_assoc, (Rmult_comm (exp beta)), Rmult_assoc.
-      apply Rmult_le_compat_l; [apply Rabs_pos|].
-      apply Rle_trans with (exp beta * exp (- beta * INR (S (hamming x v)))).
-      * rewrite <- weight_next. lra.
-      * apply Rmult_le_compat_l; [left; apply exp_pos|]. apply weight_decreases; [exact rate|].
-        pose proof (hamming_triangle y x v) as T. rewrite (hamming_symmetric y x) in T.
-        unfold neighbors in Hxy. destruct Hx, Hy. assert (length y = length x) by congruence. lia.
+      apply Rmult_le_compat_l; [apply Rabs_pos|]. rewrite weight_next.
+      apply Rmult_le_compat_l; [left; apply exp_pos|]. apply weight_decreases; [exact rate|].
+      pose proof (hamming_triangle y x v) as T. rewrite (hamming_symmetric y x) in T.
+      unfold neighbors in Hxy. destruct Hx, Hy. assert (length y = length x) by congruence. lia.
     + apply Rmult_le_compat_l; [left; apply exp_pos|].
       apply change_weighted_below; [exact Hy|]. now exists v, w.
 Qed.
@@ -433,24 +370,12 @@ Lemma bound_spreads : forall bound, smooth_bound lo hi n m beta bound -> forall 
   table x -> table y -> hamming x y = d -> bound y * exp (- beta * INR d) <= bound x.
 Proof.
   intros bound H. induction d as [|d IH]; intros x y Hx Hy Hd.
-  - simpl. rewrite Rmult_0_r, exp_0, Rmult_1_r.
-    replace y with x; [lra|]. clear H. destruct Hx as [Lx _], Hy as [Ly _]. subst n.
-    revert y Ly Hd. clear. induction x as [|u x IH]; intros [|v y] L Hd; try discriminate; trivial.
-    rewrite hamming_cons in Hd. destruct (different (u, v)) eqn:E; [discriminate|].
-    apply different_false in E. subst v. f_equal. apply IH; [now injection L|exact Hd].
+  - simpl. rewrite Rmult_0_r, exp_0, Rmult_1_r. replace y with x; [lra|].
+    destruct Hx as [Lx _], Hy as [Ly _]. apply hamming_zero; congruence.
   - destruct (hamming_between lo hi n x y d Hx Hy Hd) as (w & Hw & H1 & H2).
     specialize (IH w y Hw Hy H2). destruct (H w x Hw Hx) as [_ H3].
     { unfold neighbors. rewrite hamming_symmetric. lia. }
-    rewrite weight_next in IH. pose proof (exp_pos beta) as E.
-    apply Rmult_le_reg_l with (1 := E). nra.
-Qed.
-
-Lemma smooth_least : forall bound, smooth_bound lo hi n m beta bound -> forall x, table x ->
-  smooth x <= bound x.
-Proof.
-  intros bound H x Hx. destruct (smooth_exact x Hx) as [(y & z & Hy & Hz & Hyz & ->) _].
-  apply Rle_trans with (2 := bound_spreads bound H _ x y Hx Hy eq_refl).
-  apply Rmult_le_compat_r; [left; apply weight_positive|]. now apply (H y z).
+    rewrite weight_next in IH. apply Rmult_le_reg_l with (1 := exp_pos beta). nra.
 Qed.
 
 End Replace.
@@ -461,7 +386,7 @@ End Replace.
 Theorem local_sensitivity_replace : forall lo hi n m x k, lo <= hi -> (1 <= m <= n)%nat ->
   is_table lo hi n x ->
   is_maximum (local_sensitivity lo hi m x k) (change_within lo hi n m x k).
-Proof. intros. now apply local_sensitivity_exact. Qed.
+Proof. intros. now apply local_exact. Qed.
 
 (* Of csrc/sensitivity/envelope.c: the loop over lower ranks i from m - k - 1 to m, each with the
    upper rank i + k + 1, ranks being clipped to 0 .. n + 1, returns the local sensitivity. *)
@@ -472,22 +397,15 @@ Theorem local_loop_replace : forall lo hi n m x k, lo <= hi -> (1 <= m <= n)%nat
                 (seq (m - k - 1) (m + 1 - (m - k - 1)))) =
   local_sensitivity lo hi m x k.
 Proof.
-  intros lo hi n m x k Hlo Hm Hx.
-  assert (top : forall j, (n + 1 <= j)%nat -> order_statistic lo hi x j = hi).
-  { intros j Hj. destruct Hx as [Hx _]. apply order_statistic_high. lia. }
-  apply Rle_antisym; (apply greatest_below; [apply greatest_nonnegative|]);
-  intros u Hu; apply in_map_iff in Hu; destruct Hu as (t & <- & Ht); apply in_seq in Ht.
-  - apply greatest_above, in_map_iff. exists (t + k + 1 - m)%nat. rewrite in_seq. split; [|lia].
-    replace (m + (t + k + 1 - m))%nat with (t + k + 1)%nat by lia.
-    f_equal; [|f_equal; f_equal; lia]. destruct (le_lt_dec (n + 1) (t + k + 1)) as [H|H];
-    [rewrite Nat.min_r, !top by lia; reflexivity|now rewrite Nat.min_l by lia].
-  - apply Rle_trans with (order_statistic lo hi x (Nat.min (m + t - k - 1 + k + 1) (n + 1)) -
-      order_statistic lo hi x (m + t - k - 1)).
-    + apply Rplus_le_compat_r. destruct (le_lt_dec (m + t) (n + 1)) as [H|H].
-      * apply (order_statistic_increases lo hi n); auto. lia.
-      * rewrite Nat.min_r, !top by lia. lra.
-    + apply greatest_above, in_map_iff. exists (m + t - k - 1)%nat. rewrite in_seq.
-      split; [reflexivity|lia].
+  intros lo hi n m x k Hlo Hm Hx. apply Rle_antisym.
+  - apply greatest_below; [apply greatest_nonnegative|]. intros u Hu.
+    apply in_map_iff in Hu. destruct Hu as (i & <- & Hi). apply in_seq in Hi.
+    apply (pair_below_local lo hi n m Hlo); trivial. unfold within_reach. lia.
+  - destruct (local_attained lo hi n m Hlo Hm x k Hx) as (i & j & Hij & ->).
+    unfold within_reach in Hij. apply Rle_trans with (order_statistic lo hi x
+      (Nat.min (i + k + 1) (n + 1)) - order_statistic lo hi x i).
+    + apply Rplus_le_compat_r, (increases lo hi n Hlo); trivial. lia.
+    + apply greatest_above, in_map_iff. exists i. rewrite in_seq. split; [reflexivity|lia].
 Qed.
 
 (* Of dpfast/sensitivity/quantile.py: the smooth sensitivity, by definition the greatest over all
@@ -500,11 +418,20 @@ Proof. intros. now apply smooth_exact. Qed.
 
 (* Of dpfast/sensitivity/quantile.py: it is the greatest local sensitivity at a distance k, times
    e^(-beta k). *)
-Theorem smooth_by_distances : forall lo hi n m beta x, lo <= hi -> (1 <= m <= n)%nat ->
+Theorem smooth_by_distance : forall lo hi n m beta x, lo <= hi -> (1 <= m <= n)%nat ->
   0 <= beta -> is_table lo hi n x ->
   is_maximum (smooth_sensitivity lo hi n m beta x)
     (fun s => exists k, s = local_sensitivity lo hi m x k * exp (- beta * INR k)).
-Proof. intros. now apply smooth_by_distance. Qed.
+Proof.
+  intros lo hi n m beta x Hlo Hm Hb Hx. assert (above : forall k,
+    local_sensitivity lo hi m x k * exp (- beta * INR k) <= smooth_sensitivity lo hi n m beta x).
+  { intros k. destruct (local_attained lo hi n m Hlo Hm x k Hx) as (i & j & Hij & ->).
+    now apply pair_below. }
+  split; [|intros s (k & ->); apply above].
+  destruct (smooth_attained lo hi n m Hlo Hm beta x Hx) as (i & j & Hij & E). exists (j - i - 1)%nat.
+  apply Rle_antisym; [|apply above]. rewrite E.
+  apply Rmult_le_compat_r; [left; apply exp_pos|]. now apply (pair_below_local lo hi n m).
+Qed.
 
 (* Of dpfast/sensitivity/quantile.py: the smooth sensitivity is an upper bound on the local
    sensitivity, between neighbors it grows by the factor e^beta at most, and no other function with
@@ -514,7 +441,12 @@ Theorem smooth_sensitivity_least : forall lo hi n m beta, lo <= hi -> (1 <= m <=
   smooth_bound lo hi n m beta (smooth_sensitivity lo hi n m beta) /\
   forall bound, smooth_bound lo hi n m beta bound ->
     forall x, is_table lo hi n x -> smooth_sensitivity lo hi n m beta x <= bound x.
-Proof. intros. split; [now apply smooth_is_bound|]. intros. now apply smooth_least. Qed.
+Proof.
+  intros lo hi n m beta Hlo Hm Hb. split; [now apply smooth_is_bound|]. intros bound H x Hx.
+  destruct (smooth_exact lo hi n m Hlo Hm beta Hb x Hx) as [(y & z & Hy & Hz & Hyz & ->) _].
+  apply Rle_trans with (2 := bound_spreads lo hi n m Hm beta bound H _ x y Hx Hy eq_refl).
+  apply Rmult_le_compat_r; [left; apply exp_pos|]. now apply (H y z).
+Qed.
 
 (* Of dpfast/sensitivity/quantile.py: what is computed is at least the smooth sensitivity and the
    public floor, and exceeds the larger of them by a factor of 1 + 2^-41 at most, not the same for
@@ -567,17 +499,13 @@ Proof.
   intros lo hi n m beta floor first width x Hlo Hm Hb Hx Hw H.
   set (x_ := order_statistic lo hi x) in *.
   assert (wider : window_sensitivity n m first beta x_ <= window_sensitivity n m width beta x_).
-  { apply greatest_below; [apply greatest_nonnegative|]. intros u Hu. apply greatest_above.
-    apply in_map_iff in Hu. destruct Hu as (ij & <- & Hu). apply in_map_iff. exists ij.
-    split; [reflexivity|]. apply filter_In in Hu. apply filter_In. unfold in_window in *.
-    rewrite andb_true_iff, !Nat.leb_le in *. intuition lia. }
+  { apply greatest_subset, incl_map. intros ij. rewrite !filter_In. unfold in_window.
+    rewrite !andb_true_iff, !Nat.leb_le. intuition lia. }
   assert (inner : window_sensitivity n m width beta x_ <= smooth_sensitivity lo hi n m beta x).
-  { apply greatest_below; [apply greatest_nonnegative|]. intros u Hu. apply greatest_above.
-    apply in_map_iff in Hu. destruct Hu as (ij & <- & Hu). apply filter_In in Hu.
-    apply in_map_iff. now exists ij. }
+  { apply greatest_subset, incl_map, incl_filter. }
   apply Rle_antisym; apply Rmax_lub; try apply Rmax_r;
   [apply Rle_trans with (1 := inner), Rmax_l|].
-  destruct (smooth_attained lo hi n m Hlo Hm beta x Hx) as (i & j & Him & Hij & E).
+  destruct (smooth_attained lo hi n m Hlo Hm beta x Hx) as (i & j & (Him & Hij & _) & E).
   destruct (in_window m width (i, j)) eqn:Ew.
   - rewrite E. apply Rle_trans with (2 := Rmax_l _ _). apply greatest_above, in_map_iff.
     exists (i, j). split; [reflexivity|]. apply filter_In. now rewrite in_pairs.
@@ -587,7 +515,7 @@ Proof.
       pose proof (order_statistic_bounded lo hi n x i Hlo Hx) as Bi.
       pose proof (order_statistic_bounded lo hi n x j Hlo Hx) as Bj. fold x_ in Bi, Bj.
       apply Rle_trans with ((hi - lo) * exp (- beta * INR (j - i - 1))).
-      * apply Rmult_le_compat_r; [left; apply weight_positive|lra].
+      * apply Rmult_le_compat_r; [left; apply exp_pos|lra].
       * apply Rmult_le_compat_l; [lra|]. now apply weight_decreases.
     + apply Rle_trans with (1 := H). apply Rmax_lub; [|apply Rmax_r].
       apply Rle_trans with (1 := wider), Rmax_l.
