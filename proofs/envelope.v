@@ -54,10 +54,8 @@ End Algorithm.
 
 Section Exact.
 
-Variables (beta : R) (x : nat -> R) (n m : nat).
+Variables (beta : R) (x : nat -> R) (m : nat).
 Hypothesis rate : 0 < beta.
-Hypothesis ascending : forall i j, (i <= j <= n + 1)%nat -> x i <= x j.
-Hypothesis rank : (m <= n)%nat.
 
 Notation turn := (turn beta x).
 Notation pop := (pop beta x).
@@ -86,9 +84,14 @@ Proof. intros a b v H Hv. destruct (lines_differ a b H) as (k & Hk & E). special
 Lemma turn_before : forall a b v, (a < b)%nat -> v <= turn a b -> line b v <= line a v.
 Proof. intros a b v H Hv. destruct (lines_differ a b H) as (k & Hk & E). specialize (E v). nra. Qed.
 
-(* Everywhere in a region, one of the columns kept is at least as high as column j. *)
-Definition covered (region : R -> Prop) (j : nat) (kept : list nat) : Prop :=
-  forall v, region v -> exists s, In s kept /\ line j v <= line s v.
+(* The highest of some columns at v, and of 0. *)
+Definition top (cols : list nat) (v : R) : R := greatest (map (fun j => line j v) cols).
+
+Lemma top_incl : forall cols cols' v, incl cols cols' -> top cols v <= top cols' v.
+Proof. intros. now apply greatest_subset, incl_map. Qed.
+
+Lemma top_cons : forall c cols v, line c v <= top (c :: cols) v /\ top cols v <= top (c :: cols) v.
+Proof. intros. split; [apply Rmax_l|apply Rmax_r]. Qed.
 
 (* What holds of the stack: ranks and turns ascend from the bottom. *)
 Fixpoint stacked (stack : list nat) : Prop :=
@@ -98,60 +101,56 @@ Fixpoint stacked (stack : list nat) : Prop :=
   | _ => True
   end.
 
-Lemma pop_correct : forall c stack, stacked stack -> (forall s, In s stack -> (s < c)%nat) ->
-  stacked (c :: pop c stack) /\ (forall s, In s (pop c stack) -> In s stack) /\
-  forall b, In b stack -> covered (fun _ => True) b (c :: pop c stack).
+Lemma pop_correct : forall c stack, stacked stack -> Forall (fun s => (s < c)%nat) stack ->
+  stacked (c :: pop c stack) /\ incl (pop c stack) stack /\
+  forall v, top (c :: stack) v <= top (c :: pop c stack) v.
 Proof.
   intros c. induction stack as [|b [|a rest] IH]; intros Hs Hc.
-  - repeat split; easy.
-  - simpl. repeat split; auto; [apply Hc; now left|]. intros s [<-|[]] v _. exists b.
-    split; [simpl; auto|lra].
-  - destruct Hs as (Hab & Ht & Hs).
-    assert (Hbc : (b < c)%nat) by (apply Hc; now left).
+  - repeat split; auto using incl_refl, Rle_refl.
+  - apply Forall_inv in Hc. repeat split; auto using incl_refl, Rle_refl.
+  - destruct Hs as (Hab & Ht & Hs). apply Forall_cons_iff in Hc. destruct Hc as [Hbc Hc].
     change (pop c (b :: a :: rest)) with
       (if Rle_dec (turn b c) (turn a b) then pop c (a :: rest) else b :: a :: rest).
     destruct (Rle_dec (turn b c) (turn a b)) as [H|H].
-    + destruct IH as (I1 & I2 & I3); [exact Hs|intros; apply Hc; now right|].
-      split; [exact I1|]. split; [intros s Q; right; now apply I2|].
-      intros s [<-|Q]; [|now apply I3].
-      intros v _. destruct (Rle_lt_dec v (turn a b)) as [Hv|Hv].
-      * destruct (I3 a (or_introl eq_refl) v I) as (s & Q & Hl). exists s. split; [exact Q|].
-        apply Rle_trans with (2 := Hl). now apply turn_before.
-      * exists c. split; [now left|]. apply turn_after; [exact Hbc|lra].
-    + split; [simpl; repeat split; auto; lra|]. split; [auto|]. intros s Q v _. exists s.
-      split; [now right|lra].
+    + destruct (IH Hs Hc) as (I1 & I2 & I3). split; [exact I1|]. split; [now apply incl_tl|].
+      intros v. apply Rle_trans with (2 := I3 v). destruct (top_cons a rest v) as [A1 A2].
+      destruct (top_cons c (a :: rest) v) as [C1 C2]. apply Rmax_lub; [exact C1|].
+      apply Rmax_lub; [|exact C2]. destruct (Rle_lt_dec v (turn a b)) as [Hv|Hv].
+      * pose proof (turn_before a b v Hab Hv). lra.
+      * pose proof (turn_after b c v Hbc ltac:(lra)). lra.
+    + repeat split; auto using incl_refl, Rle_refl; lra.
 Qed.
 
-Lemma push_correct : forall c stack, stacked stack -> (forall s, In s stack -> (s < c)%nat) ->
-  stacked (push stack c) /\ push stack c <> [] /\
-  (forall s, In s (push stack c) -> In s (c :: stack)) /\
-  forall b, In b (c :: stack) -> covered (fun v => v <= x m) b (push stack c).
+Lemma push_correct : forall c stack, stacked stack -> Forall (fun s => (s < c)%nat) stack ->
+  stacked (push stack c) /\ push stack c <> [] /\ incl (push stack c) (c :: stack) /\
+  forall v, v <= x m -> top (c :: stack) v <= top (push stack c) v.
 Proof.
-  intros c stack Hs Hc. unfold envelope.push. destruct stack as [|top stack].
-  - repeat split; try easy. intros b Q v _. exists b. split; [exact Q|lra].
-  - destruct (Rle_dec (x m) (turn top c)) as [H|H].
-    + repeat split; try easy; [now right|]. intros b [<-|Q] v Hv; [|exists b; split; [exact Q|lra]].
-      exists top. split; [now left|]. apply turn_before; [apply Hc; now left|lra].
-    + destruct (pop_correct c (top :: stack) Hs Hc) as (H1 & H2 & H3).
-      repeat split; [exact H1|easy|intros s [Q|Q]; [now left|right; now apply H2]|].
-      intros b [<-|Q] v Hv; [exists c; split; [now left|lra]|]. now apply (H3 b Q v).
+  intros c [|b stack] Hs Hc; [repeat split; auto using incl_refl, Rle_refl; easy|].
+  unfold envelope.push. destruct (Rle_dec (x m) (turn b c)) as [H|H].
+  - repeat split; auto using incl_tl, incl_refl; [easy|]. intros v Hv.
+    apply Rmax_lub; [|apply Rle_refl]. destruct (top_cons b stack v) as [B _].
+    apply Rle_trans with (2 := B), turn_before; [now apply Forall_inv in Hc|lra].
+  - destruct (pop_correct c (b :: stack) Hs Hc) as (H1 & H2 & H3).
+    repeat split; auto; [easy|]. apply incl_cons; [now left|now apply incl_tl].
 Qed.
 
-Lemma columns_stacked : forall k, stacked (fold_left push (seq m k) []) /\
-  (forall s, In s (fold_left push (seq m k) []) -> (m <= s < m + k)%nat) /\
-  (k <> 0%nat -> fold_left push (seq m k) [] <> []) /\
-  forall j, (m <= j < m + k)%nat -> covered (fun v => v <= x m) j (fold_left push (seq m k) []).
+Lemma columns_stacked : forall k, let stack := fold_left push (seq m (S k)) [] in
+  stacked stack /\ stack <> [] /\ incl stack (seq m (S k)) /\
+  forall v, v <= x m -> top (seq m (S k)) v <= top stack v.
 Proof.
-  induction k as [|k (I1 & I2 & _ & I3)]; [simpl; repeat split; easy || lia|].
-  rewrite seq_S, fold_left_app. simpl fold_left at 1 3 5 7.
-  set (stack := fold_left push (seq m k) []) in *.
-  destruct (push_correct (m + k) stack I1) as (H1 & H2 & H3 & H4); [intros; now apply I2|].
+  induction k as [|k (I1 & _ & I2 & I3)]; [now repeat split; auto using incl_refl, Rle_refl|].
+  cbv zeta. rewrite (seq_S (S k)), fold_left_app.
+  set (stack := fold_left push (seq m (S k)) []) in *.
+  destruct (push_correct (m + S k) stack I1) as (H1 & H2 & H3 & H4).
+  { apply Forall_forall. intros s Q. apply I2, in_seq in Q. lia. }
   repeat split; trivial.
-  - destruct (H3 s H) as [<-|Q]; [lia|]. now apply I2.
-  - destruct (H3 s H) as [<-|Q]; [lia|]. specialize (I2 s Q). lia.
-  - intros j Hj v Hv. destruct (Nat.eq_dec j (m + k)) as [->|E]; [now apply H4; [left|]|].
-    destruct (I3 j ltac:(lia) v Hv) as (s & Q & Hl).
-    destruct (H4 s (or_intror Q) v Hv) as (t & Q' & Hl'). exists t. split; [exact Q'|lra].
+  - apply incl_tran with (1 := H3). apply incl_cons; [apply in_or_app; right; now left|].
+    now apply incl_appl.
+  - intros v Hv. apply Rle_trans with (2 := H4 v Hv).
+    destruct (top_cons (m + S k) stack v) as [C1 C2].
+    apply greatest_below; [apply greatest_nonnegative|]. intros u Hu. rewrite map_app in Hu.
+    apply in_app_or in Hu. destruct Hu as [Hu|[<-|[]]]; [|exact C1].
+    apply Rle_trans with (2 := C2), Rle_trans with (2 := I3 v Hv). now apply greatest_above.
 Qed.
 
 (* The same of the columns from the bottom on. *)
@@ -167,40 +166,33 @@ Lemma chain_reversed : forall stack c above, stacked (c :: stack) -> chain (c ::
   chain (rev_append stack (c :: above)).
 Proof.
   induction stack as [|b stack IH]; intros c above Hs Hc Hj; [exact Hc|].
-  destruct Hs as (Hbc & Ht & Hs). simpl. apply IH; [exact Hs| |exact Ht].
-  split; [exact Hbc|]. now split.
+  destruct Hs as (Hbc & Ht & Hs). apply IH; [exact Hs|now repeat split|exact Ht].
 Qed.
 
 Lemma chain_first : forall rest p q v, chain (p :: q :: rest) -> v <= turn p q ->
-  forall s, In s (q :: rest) -> line s v <= line p v.
+  top (p :: q :: rest) v <= Rmax (line p v) 0.
 Proof.
-  induction rest as [|r rest IH]; intros p q v (Hpq & Ht & Hc) Hv s [<-|Q];
-  try (now apply turn_before).
-  apply Rle_trans with (line q v); [|now apply turn_before]. apply (IH q r); trivial. lra.
+  induction rest as [|r rest IH]; intros p q v (Hpq & Ht & Hc) Hv;
+  pose proof (turn_before p q v Hpq Hv); (apply Rmax_lub; [apply Rmax_l|]).
+  - now apply Rle_max_compat_r.
+  - apply Rle_trans with (Rmax (line q v) 0); [apply IH; trivial; lra|now apply Rle_max_compat_r].
 Qed.
 
-Lemma advance_correct : forall v cols, chain cols ->
-  chain (advance v cols) /\ (forall s, In s (advance v cols) -> In s cols) /\
-  (cols <> [] -> advance v cols <> []) /\
-  (forall b, In b cols -> covered (fun u => v <= u) b (advance v cols)) /\
-  forall s, In s (advance v cols) -> line s v <= line (hd 0%nat (advance v cols)) v.
+Lemma advance_correct : forall v cols, chain cols -> cols <> [] ->
+  let rest := advance v cols in
+  chain rest /\ rest <> [] /\ incl rest cols /\ (forall u, v <= u -> top cols u <= top rest u) /\
+  top rest v <= Rmax (line (hd 0%nat rest) v) 0.
 Proof.
-  intros v. induction cols as [|p [|q rest] IH]; intros Hc.
-  - repeat split; easy.
-  - simpl. repeat split; auto.
-    + intros b Q u _. exists b. split; [exact Q|lra].
-    + intros s [<-|[]]. lra.
+  intros v. induction cols as [|p [|q rest] IH]; intros Hc Hn; [easy| |].
+  - repeat split; auto using incl_refl, Rle_refl.
   - change (advance v (p :: q :: rest)) with
       (if Rle_dec (turn p q) v then advance v (q :: rest) else p :: q :: rest).
     destruct (Rle_dec (turn p q) v) as [H|H].
-    + destruct Hc as (Hpq & Ht & Hc). destruct (IH Hc) as (I1 & I2 & I3 & I4 & I5).
-      split; [exact I1|]. split; [intros s Q; right; now apply I2|].
-      split; [intros _; now apply I3|]. split; [|exact I5]. intros b [<-|Q]; [|now apply I4].
-      intros u Hu. destruct (I4 q (or_introl eq_refl) u Hu) as (s & Q & Hl). exists s.
-      split; [exact Q|]. apply Rle_trans with (2 := Hl). apply turn_after; [exact Hpq|lra].
-    + split; [exact Hc|]. split; [auto|]. split; [auto|]. split.
-      * intros b Q u _. exists b. split; [exact Q|lra].
-      * intros s [<-|Q]; [simpl; lra|]. simpl hd. apply (chain_first rest p q); trivial. lra.
+    + destruct Hc as (Hpq & Ht & Hc). destruct (IH Hc) as (I1 & I2 & I3 & I4 & I5); [easy|].
+      repeat split; auto using incl_tl. intros u Hu. apply Rle_trans with (2 := I4 u Hu).
+      apply Rmax_lub; [|apply Rle_refl]. destruct (top_cons q rest u) as [Q _].
+      apply Rle_trans with (2 := Q), turn_after; [exact Hpq|lra].
+    + do 4 (split; [auto using incl_refl, Rle_refl|]). apply chain_first; [exact Hc|simpl; lra].
 Qed.
 
 Lemma rows_above : forall ranks cols best, best <= rows ranks cols best.
@@ -215,12 +207,11 @@ Lemma rows_below : forall most ranks cols best, chain cols -> cols <> [] -> best
   rows ranks cols best <= most.
 Proof.
   intros most. induction ranks as [|i ranks IH]; intros cols best Hc Hn Hb H; simpl; [exact Hb|].
-  destruct (advance_correct (x i) cols Hc) as (H1 & H2 & H3 & _).
-  assert (Hd : In (hd 0%nat (advance (x i) cols)) (advance (x i) cols)).
-  { specialize (H3 Hn). destruct (advance (x i) cols); [easy|now left]. }
-  apply IH; auto; [|intros i' j' Hi Hj; apply H; [now right|now apply H2]].
-  destruct (Nat.ltb_spec i (hd 0%nat (advance (x i) cols))); [|exact Hb].
-  apply Rmax_lub; [exact Hb|]. apply H; [now left|now apply H2|exact H0].
+  destruct (advance_correct (x i) cols Hc Hn) as (H1 & H2 & H3 & _).
+  apply IH; auto; [|intros i' j' Hi Hj; apply H; [now right|now apply H3]].
+  destruct (Nat.ltb_spec i (hd 0%nat (advance (x i) cols))) as [L|L]; [|exact Hb].
+  apply Rmax_lub; [exact Hb|]. apply H; [now left| |exact L].
+  apply H3. destruct (advance (x i) cols); [easy|now left].
 Qed.
 
 Lemma pair_on_line : forall i j, (i < j)%nat ->
@@ -231,53 +222,31 @@ Proof.
 Qed.
 
 (* No less than any pair. *)
-Lemma rows_reach : forall k i cols best, (i + k = m + 1)%nat -> 0 <= best -> chain cols ->
-  cols <> [] -> (forall s, In s cols -> (m <= s)%nat) ->
-  forall i' j, (i <= i' <= m)%nat -> (i' < j)%nat ->
-  covered (fun v => x i <= v <= x m) j cols ->
+Lemma rows_reach : (forall i j, (i <= j <= m)%nat -> x i <= x j) -> forall k i cols best,
+  (i + k = m + 1)%nat -> 0 <= best -> chain cols -> cols <> [] ->
+  (forall s, In s cols -> (m <= s)%nat) -> forall i' j, (i <= i' <= m)%nat -> (i' < j)%nat ->
+  (forall v, x i <= v <= x m -> line j v <= top cols v) ->
   pair_value beta x i' j <= rows (seq i k) cols best.
 Proof.
-  induction k as [|k IH]; intros i cols best Hk Hb Hc Hn Hm i' j Hi Hj Hcov; [lia|]. simpl.
-  destruct (advance_correct (x i) cols Hc) as (H1 & H2 & H3 & H4 & H5). specialize (H3 Hn).
+  intros ascending. induction k as [|k IH]; intros i cols best Hk Hb Hc Hn Hm i' j Hi Hj Hcov;
+  [lia|]. simpl.
+  destruct (advance_correct (x i) cols Hc Hn) as (H1 & H2 & H3 & H4 & H5).
   set (cols' := advance (x i) cols) in *. set (s := hd 0%nat cols') in *.
-  assert (Hs : In s cols') by (unfold s; destruct cols'; [easy|now left]).
+  assert (Hs : (m <= s)%nat) by (apply Hm, H3; unfold s; destruct cols'; [easy|now left]).
   set (best' := if i <? s then _ else best).
   assert (Hb' : best <= best') by (unfold best'; destruct (i <? s); [apply Rmax_l|lra]).
-  assert (Hcov' : covered (fun v => x i <= v <= x m) j cols').
-  { intros v Hv. destruct (Hcov v Hv) as (t & Q & Hl).
-    destruct (H4 t Q v (proj1 Hv)) as (t' & Q' & Hl'). exists t'. split; [exact Q'|lra]. }
   destruct (Nat.eq_dec i i') as [<-|E].
   - apply Rle_trans with (2 := rows_above _ _ _).
-    destruct (Hcov' (x i)) as (t & Q & Hl); [split; [lra|apply ascending; lia]|].
-    specialize (H5 t Q). pose proof (exp_pos (beta * INR (i + 1))) as G.
-    assert (Hl' : pair_value beta x i j <= line s (x i) * exp (beta * INR (i + 1))).
-    { rewrite pair_on_line by exact Hj. apply Rmult_le_compat_r; lra. }
-    apply Rle_trans with (1 := Hl'). unfold best'. destruct (Nat.ltb_spec i s) as [L|L].
-    + rewrite <- pair_on_line by exact L. apply Rmax_r.
-    + specialize (Hm s (H2 s Hs)). replace s with i by lia. unfold line. nra.
-  - apply (IH (S i)); trivial; try lia; [lra|intros; apply Hm; now apply H2|].
-    intros v Hv. apply Hcov'. pose proof (ascending i (S i) ltac:(lia)). lra.
-Qed.
-
-Lemma envelope_is_greatest : envelope beta x n m = greatest_pair n m beta x.
-Proof.
-  unfold envelope, columns. destruct (columns_stacked (n + 2 - m)) as (H1 & H2 & H3 & H4).
-  specialize (H3 ltac:(lia)). set (stack := fold_left push _ []) in *.
-  assert (Hc : chain (rev stack)).
-  { rewrite rev_alt. destruct stack as [|c stack]; [easy|]. simpl.
-    apply chain_reversed; simpl; trivial. now destruct stack. }
-  assert (Hn : rev stack <> []).
-  { intros E. apply H3. now rewrite <- (rev_involutive stack), E. }
-  apply Rle_antisym.
-  - apply rows_below; trivial; [apply greatest_nonnegative|]. intros i j Hi Hj Hij.
-    apply in_seq in Hi. apply in_rev, H2 in Hj. apply greatest_above, in_map_iff.
-    exists (i, j). rewrite in_pairs. split; [reflexivity|lia].
-  - apply greatest_below; [apply rows_above|]. intros u Hu. apply in_map_iff in Hu.
-    destruct Hu as ((i, j) & <- & Hij). apply in_pairs in Hij. simpl.
-    apply rows_reach; trivial; try lia; try lra.
-    + intros s Q. apply in_rev, H2 in Q. lia.
-    + intros v [_ Hv]. destruct (H4 j ltac:(lia) v Hv) as (s & Q & Hl). exists s.
-      split; [now apply -> in_rev|exact Hl].
+    specialize (Hcov (x i) ltac:(split; [lra|apply ascending; lia])).
+    specialize (H4 (x i) (Rle_refl _)). pose proof (exp_pos (beta * INR (i + 1))) as G.
+    apply Rle_trans with (Rmax (line s (x i)) 0 * exp (beta * INR (i + 1))).
+    + rewrite pair_on_line by exact Hj. apply Rmult_le_compat_r; lra.
+    + unfold best'. destruct (Nat.ltb_spec i s) as [L|L].
+      * rewrite pair_on_line by exact L. unfold Rmax. repeat destruct (Rle_dec _ _); nra.
+      * replace s with i by lia. unfold line, Rmax. destruct (Rle_dec _ _); nra.
+  - apply (IH (S i)); trivial; try lia; [lra|intros; apply Hm; now apply H3|].
+    intros v Hv. pose proof (ascending i (S i) ltac:(lia)).
+    apply Rle_trans with (top cols v); [apply Hcov|apply H4]; lra.
 Qed.
 
 End Exact.
@@ -288,7 +257,28 @@ End Exact.
 Theorem envelope_exact : forall beta x n m, 0 < beta ->
   (forall i j, (i <= j <= n + 1)%nat -> x i <= x j) -> (m <= n)%nat ->
   envelope beta x n m = greatest_pair n m beta x.
-Proof. intros. now apply envelope_is_greatest. Qed.
+Proof.
+  intros beta x n m Hb Hx Hm. unfold envelope, columns.
+  replace (n + 2 - m)%nat with (S (n + 1 - m)) by lia.
+  destruct (columns_stacked beta x m Hb (n + 1 - m)) as (H1 & H2 & H3 & H4).
+  set (stack := fold_left _ _ []) in *.
+  assert (Hc : chain beta x (rev stack)).
+  { rewrite rev_alt. destruct stack as [|c stack]; [easy|].
+    apply chain_reversed; simpl; trivial. now destruct stack. }
+  assert (Hn : rev stack <> []) by (intros E; now rewrite <- (rev_involutive stack), E in H2).
+  apply Rle_antisym.
+  - apply rows_below; trivial; [apply greatest_nonnegative|]. intros i j Hi Hj Hij.
+    apply in_seq in Hi. apply in_rev, H3, in_seq in Hj. apply greatest_above, in_map_iff.
+    exists (i, j). rewrite in_pairs. split; [reflexivity|lia].
+  - apply greatest_below; [apply rows_above|]. intros u Hu. apply in_map_iff in Hu.
+    destruct Hu as ((i, j) & <- & Hij). apply in_pairs in Hij.
+    apply (rows_reach beta x m); trivial; simpl; try lia; try lra; [intros; apply Hx; lia| |].
+    + intros s Q. apply in_rev, H3, in_seq in Q. lia.
+    + intros v [_ Hv]. apply Rle_trans with (top beta x stack v).
+      * apply Rle_trans with (2 := H4 v Hv), greatest_above, in_map_iff. exists j.
+        rewrite in_seq. split; [reflexivity|lia].
+      * apply top_incl. intros s. apply in_rev.
+Qed.
 
 (* Of csrc/sensitivity/envelope_replace.c: so for order statistics it is the smooth sensitivity. *)
 Theorem envelope_smooth : forall lo hi n m beta x, lo <= hi -> (m <= n)%nat -> 0 < beta ->

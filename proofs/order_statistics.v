@@ -50,19 +50,19 @@ Lemma count_app : forall A has (x y : list A), count has (x ++ y) = (count has x
 Proof. intros. unfold count. now rewrite filter_app, app_length. Qed.
 
 Lemma count_length : forall A has (x : list A), (count has x <= length x)%nat.
-Proof.
-  induction x as [|u x IH]; [apply le_n|]. rewrite count_cons. destruct (has u); simpl; lia.
-Qed.
+Proof. induction x as [|u x IH]; [easy|]. rewrite count_cons. destruct (has u); simpl; lia. Qed.
 
 Lemma count_all : forall A has (x : list A), Forall (fun u => has u = true) x ->
   count has x = length x.
-Proof.
-  induction 1 as [|u x Hu _ IH]; [reflexivity|]. now rewrite count_cons, Hu, IH.
-Qed.
+Proof. induction 1 as [|u x Hu _ IH]; [reflexivity|]. now rewrite count_cons, Hu, IH. Qed.
 
 Lemma count_none : forall A has (x : list A), Forall (fun u => has u = false) x ->
   count has x = 0%nat.
 Proof. induction 1 as [|u x Hu _ IH]; [reflexivity|]. now rewrite count_cons, Hu, IH. Qed.
+
+Lemma count_negb : forall A has (x : list A),
+  (count has x + count (fun u => negb (has u)) x)%nat = length x.
+Proof. induction x as [|u x IH]; [easy|]. rewrite !count_cons. destruct (has u); simpl; lia. Qed.
 
 (* A table with a row of some property, parted there. *)
 Lemma count_positive : forall A has (x : list A), (0 < count has x)%nat ->
@@ -81,13 +81,21 @@ Proof. intros. unfold at_most. destruct (Rle_dec u v); split; easy. Qed.
 Lemma at_least_true : forall v u, at_least v u = true <-> v <= u.
 Proof. intros. unfold at_least. destruct (Rle_dec v u); split; easy. Qed.
 
+(* A gap's rows: those below, those above, and those inside. *)
+Definition inside (a b u : R) : bool := negb (at_most a u || at_least b u).
+
+Lemma count_parts : forall a b x, a < b ->
+  (count (at_most a) x + count (at_least b) x + count (inside a b) x)%nat = length x.
+Proof.
+  intros a b x Hab. induction x as [|u x IH]; [reflexivity|]. rewrite !count_cons.
+  simpl length. rewrite <- IH. unfold inside at 1, at_most at 1 3, at_least at 1 3.
+  destruct (Rle_dec u a), (Rle_dec b u); simpl; lia || lra.
+Qed.
+
 (* Rows up to a and rows from b on are different rows when a < b. *)
 Lemma count_apart : forall a b x, a < b ->
   (count (at_most a) x + count (at_least b) x <= length x)%nat.
-Proof.
-  intros a b x Hab. induction x as [|u x IH]; [apply le_n|]. rewrite !count_cons.
-  unfold at_most at 1, at_least at 1. destruct (Rle_dec u a), (Rle_dec b u); simpl; lia || lra.
-Qed.
+Proof. intros a b x H. rewrite <- (count_parts a b x H). lia. Qed.
 
 (* Order statistics *)
 
@@ -118,31 +126,19 @@ Proof.
   induction x as [|u x IH]; simpl; [constructor|]. now apply HI.
 Qed.
 
-Lemma sorted_nth_at_most : forall s, StronglySorted Rle s -> forall k d v, (k < length s)%nat ->
-  nth k s d <= v <-> (k < count (at_most v) s)%nat.
+(* A property that passes from each value to the smaller ones. *)
+Lemma sorted_nth : forall has, (forall t u, t <= u -> has u = true -> has t = true) ->
+  forall s, StronglySorted Rle s -> forall k d, (k < length s)%nat ->
+  has (nth k s d) = true <-> (k < count has s)%nat.
 Proof.
-  induction 1 as [|u s Hs IH Hu]; simpl; intros k d v Hk; [lia|]. rewrite count_cons.
-  unfold at_most at 1. destruct (Rle_dec u v) as [Huv|Huv].
-  - destruct k; simpl; [split; intros; [lia|exact Huv]|]. rewrite IH by lia. lia.
+  intros has down. induction 1 as [|u s Hs IH Hu]; simpl; intros k d Hk; [lia|].
+  rewrite count_cons. rewrite Forall_forall in Hu. destruct (has u) eqn:E; simpl.
+  - destruct k; [split; [lia|auto]|]. rewrite IH by lia. lia.
   - rewrite count_none.
-    + split; [|simpl; lia]. intros H. exfalso. apply Huv. apply Rle_trans with (2 := H).
-      destruct k; [apply Rle_refl|]. rewrite Forall_forall in Hu. apply Hu, nth_In. lia.
-    + rewrite Forall_forall in *. intros t Ht. specialize (Hu t Ht). unfold at_most.
-      destruct (Rle_dec t v); [lra|reflexivity].
-Qed.
-
-Lemma sorted_nth_at_least : forall s, StronglySorted Rle s -> forall k d v, (k < length s)%nat ->
-  v <= nth k s d <-> (length s <= k + count (at_least v) s)%nat.
-Proof.
-  induction 1 as [|u s Hs IH Hu]; simpl; intros k d v Hk; [lia|]. rewrite count_cons.
-  unfold at_least at 1. destruct (Rle_dec v u) as [Huv|Huv].
-  - rewrite count_all.
-    + simpl. split; [lia|]. intros _. apply Rle_trans with (1 := Huv).
-      destruct k; [apply Rle_refl|]. rewrite Forall_forall in Hu. apply Hu, nth_In. lia.
-    + rewrite Forall_forall in *. intros t Ht. specialize (Hu t Ht).
-      apply at_least_true. lra.
-  - destruct k; simpl; [|rewrite IH by lia; lia].
-    pose proof (count_length _ (at_least v) s). split; [lra|lia].
+    + split; [|lia]. intros H. rewrite (down u (nth k (u :: s) d)) in E; [easy| |exact H].
+      destruct k; [apply Rle_refl|]. simpl. apply Hu, nth_In. lia.
+    + apply Forall_forall. intros t Ht. destruct (has t) eqn:Et; [|trivial].
+      rewrite (down u t (Hu t Ht) Et) in E. easy.
 Qed.
 
 Lemma order_statistic_low : forall lo hi x, order_statistic lo hi x 0 = lo.
@@ -156,7 +152,9 @@ Lemma order_statistic_at_most : forall lo hi x k v, (1 <= k <= length x)%nat ->
   order_statistic lo hi x k <= v <-> (k <= count (at_most v) x)%nat.
 Proof.
   intros lo hi x [|k] v Hk; [lia|]. unfold order_statistic. simpl nth.
-  rewrite sorted_nth_at_most, count_sort by (apply sorted_sort || rewrite length_sort; lia). lia.
+  rewrite <- at_most_true, sorted_nth, count_sort;
+  [lia| |apply sorted_sort|rewrite length_sort; lia].
+  intros t u. rewrite !at_most_true. lra.
 Qed.
 
 (* It is at least v just when more than n - k rows are. *)
@@ -164,21 +162,21 @@ Lemma order_statistic_at_least : forall lo hi x k v, (1 <= k <= length x)%nat ->
   v <= order_statistic lo hi x k <-> (length x < k + count (at_least v) x)%nat.
 Proof.
   intros lo hi x [|k] v Hk; [lia|]. unfold order_statistic. simpl nth.
-  rewrite sorted_nth_at_least, count_sort, length_sort
-    by (apply sorted_sort || rewrite length_sort; lia).
-  lia.
+  pose proof (count_negb _ (at_least v) x) as C.
+  pose proof (sorted_nth (fun u => negb (at_least v u))) as H.
+  specialize (H ltac:(intros t u; unfold at_least; repeat destruct (Rle_dec _ _); easy || lra)
+    (sort x) (sorted_sort x) k hi ltac:(rewrite length_sort; lia)).
+  rewrite count_sort, negb_true_iff in H. rewrite <- at_least_true, <- not_false_iff_true, H. lia.
 Qed.
 
 Lemma order_statistic_bounded : forall lo hi n x k, lo <= hi -> is_table lo hi n x ->
   lo <= order_statistic lo hi x k <= hi.
 Proof.
   intros lo hi n x k Hlo [_ Hx]. destruct k as [|k]; [rewrite order_statistic_low; lra|].
-  destruct (le_lt_dec (S k) (length x)) as [Hk|Hk].
-  - split; [apply order_statistic_at_least|apply order_statistic_at_most]; try lia;
-    rewrite count_all; try lia; revert Hx; apply Forall_impl; intros u Hu.
-    + now apply at_least_true.
-    + now apply at_most_true.
-  - rewrite order_statistic_high; lra || lia.
+  destruct (le_lt_dec (S k) (length x)) as [Hk|Hk]; [|rewrite order_statistic_high; lra || lia].
+  split; [apply order_statistic_at_least|apply order_statistic_at_most]; try lia;
+  rewrite count_all; try lia; revert Hx; apply Forall_impl; intros u Hu;
+  apply at_least_true || apply at_most_true; lra.
 Qed.
 
 Lemma order_statistic_increases : forall lo hi n x i j, lo <= hi -> is_table lo hi n x ->

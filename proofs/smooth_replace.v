@@ -75,7 +75,8 @@ Lemma greatest_in : forall (A : Type) (f : A -> R) l a, In a l -> 0 <= f a ->
   exists b, In b l /\ greatest (map f l) = f b.
 Proof.
   intros A f l a Ha H0. destruct (Req_dec (greatest (map f l)) 0) as [E|E].
-  - exists a. split; [exact Ha|]. pose proof (greatest_above (map f l) (f a) (in_map f l a Ha)). lra.
+  - exists a. split; [exact Ha|].
+    pose proof (greatest_above (map f l) (f a) (in_map f l a Ha)). lra.
   - clear a Ha H0. induction l as [|b l IH]; simpl in *; [lra|].
     revert E. apply Rmax_case; [exists b; auto|]. intros E. destruct (IH E) as (c & Hc & ->).
     exists c. auto.
@@ -90,17 +91,6 @@ Lemma greatest_subset : forall l k, incl l k -> greatest l <= greatest k.
 Proof.
   intros l k H. apply greatest_below; [apply greatest_nonnegative|]. intros u Hu.
   now apply greatest_above, H.
-Qed.
-
-(* A gap's rows: those below, those above, and those inside. *)
-Definition inside (a b u : R) : bool := negb (at_most a u || at_least b u).
-
-Lemma count_parts : forall a b x, a < b ->
-  (count (at_most a) x + count (at_least b) x + count (inside a b) x)%nat = length x.
-Proof.
-  intros a b x Hab. induction x as [|u x IH]; [reflexivity|]. rewrite !count_cons.
-  simpl length. rewrite <- IH. unfold inside at 1, at_most at 1 3, at_least at 1 3.
-  destruct (Rle_dec u a), (Rle_dec b u); simpl; lia || lra.
 Qed.
 
 Section Replace.
@@ -144,33 +134,38 @@ Proof.
   apply order_statistic_at_most; fold p; lia.
 Qed.
 
+(* When one row more or less moves the statistic over a gap, all rows are on its sides. *)
+Lemma gap_counts : forall y z, table y -> table z -> neighbors y z -> statistic y < statistic z ->
+  (count (at_most (statistic y)) y = m /\ count (at_least (statistic z)) y = n - m /\
+   count (at_most (statistic y)) z = m - 1 /\ count (at_least (statistic z)) z = n + 1 - m)%nat.
+Proof.
+  intros y z [Ly _] [Lz _] Hyz H. unfold neighbors in Hyz.
+  pose proof (count_at_most_order lo hi y m ltac:(lia)) as Ay.
+  pose proof (count_at_least_order lo hi z m ltac:(lia)) as Cz.
+  fold (statistic y) in *. fold (statistic z) in *.
+  pose proof (count_apart _ _ y H). pose proof (count_apart _ _ z H).
+  pose proof (count_hamming (at_most (statistic y)) y z ltac:(congruence)).
+  pose proof (count_hamming (at_least (statistic z)) z y ltac:(congruence)) as N.
+  rewrite hamming_symmetric in N. lia.
+Qed.
+
 Lemma change_covered : forall x k d, table x -> change_within lo hi n m x k d ->
   exists i j, within_reach k i j /\ d <= x_ x j - x_ x i.
 Proof.
-  intros x k d Hx (y & z & Hy & Hz & Hk & Hyz & ->). unfold neighbors in Hyz.
+  intros x k d Hx (y & z & Hy & Hz & Hk & Hyz & ->).
   pose proof (order_statistic_bounded lo hi n y m limits Hy) as By.
   pose proof (order_statistic_bounded lo hi n z m limits Hz) as Bz.
-  pose proof Hy as [Ly _]. pose proof Hz as [Lz _].
-  pose proof (count_at_most_order lo hi y m ltac:(lia)) as Ay.
-  pose proof (count_at_most_order lo hi z m ltac:(lia)) as Az.
-  pose proof (count_at_least_order lo hi y m ltac:(lia)) as Cy.
-  pose proof (count_at_least_order lo hi z m ltac:(lia)) as Cz.
-  assert (near : forall has, (count has y <= count has z + 1 /\ count has z <= count has y + 1)%nat).
-  { intros has. pose proof (count_hamming has y z). pose proof (count_hamming has z y).
-    rewrite hamming_symmetric in H0. lia. }
-  unfold smooth_replace.statistic. set (v := x_ y m) in *. set (w := x_ z m) in *.
-  destruct (Rtotal_order v w) as [H|[H|H]].
-  - rewrite Rabs_left1 by lra. replace (- (v - w)) with (w - v) by ring.
-    assert (count (at_most v) z < m)%nat.
-    { apply not_le. intros E. apply (order_statistic_at_most lo hi) in E; [fold w in E; lra|lia]. }
-    pose proof (near (at_most v)). pose proof (near (at_least w)). pose proof (count_apart v w y H).
-    apply (gap_covered x y k v w Hx Hy Hk); lra || lia.
-  - exists (m - 1)%nat, m. unfold within_reach. split; [lia|]. pose proof (increases x (m - 1) m Hx).
-    rewrite H, Rminus_diag_eq, Rabs_R0 by reflexivity. specialize (H0 ltac:(lia)). lra.
-  - rewrite Rabs_right by lra. assert (count (at_most w) y < m)%nat.
-    { apply not_le. intros E. apply (order_statistic_at_most lo hi) in E; [fold v in E; lra|lia]. }
-    pose proof (near (at_most w)). pose proof (count_apart w v y H).
-    apply (gap_covered x y k w v Hx Hy Hk); lra || lia.
+  fold (statistic y) in By. fold (statistic z) in Bz.
+  destruct (Rtotal_order (statistic y) (statistic z)) as [H|[H|H]].
+  - destruct (gap_counts y z Hy Hz Hyz H) as (A & B & _).
+    rewrite Rabs_left1, Ropp_minus_distr by lra.
+    apply (gap_covered x y k _ _ Hx Hy Hk); lra || lia.
+  - exists (m - 1)%nat, m. unfold within_reach. split; [lia|].
+    pose proof (increases x (m - 1) m Hx ltac:(lia)).
+    rewrite H, Rminus_diag_eq, Rabs_R0 by reflexivity. lra.
+  - destruct (gap_counts z y Hz Hy) as (_ & _ & A & B); trivial.
+    { unfold neighbors. now rewrite hamming_symmetric. }
+    rewrite Rabs_right by lra. apply (gap_covered x y k _ _ Hx Hy Hk); lra || lia.
 Qed.
 
 (* One row with some property can take any value. *)
@@ -257,7 +252,8 @@ Lemma pair_below_local : forall x k i j, table x -> within_reach k i j ->
 Proof.
   intros x k i j Hx (Hm & Hj & Hk).
   apply Rle_trans with (x_ x (m + (j - m)) - x_ x (m + (j - m) - k - 1)).
-  - replace (m + (j - m))%nat with j by lia. pose proof (increases x (j - k - 1) i Hx ltac:(lia)). lra.
+  - replace (m + (j - m))%nat with j by lia.
+    pose proof (increases x (j - k - 1) i Hx ltac:(lia)). lra.
   - apply greatest_above, in_map_iff. exists (j - m)%nat. rewrite in_seq.
     split; [reflexivity|lia].
 Qed.
@@ -319,8 +315,9 @@ Lemma smooth_attained : forall x, table x -> exists i j, within_reach (j - i - 1
   smooth x = pair_value beta (x_ x) i j.
 Proof.
   intros x Hx. unfold smooth_sensitivity, greatest_pair.
-  match goal with |- context [greatest (map ?f ?l)] => destruct (greatest_in _ f l (m - 1, m)%nat) as
-    ((i, j) & Hij & ->); [apply in_pairs; lia| |apply in_pairs in Hij] end.
+  match goal with |- context [greatest (map ?f ?l)] =>
+    destruct (greatest_in _ f l (m - 1, m)%nat) as ((i, j) & Hij & ->);
+    [apply in_pairs; lia| |apply in_pairs in Hij] end.
   - apply Rmult_le_pos; [|left; apply exp_pos]. simpl.
     pose proof (increases x (m - 1) m Hx ltac:(lia)). lra.
   - exists i, j. now split; [unfold within_reach; lia|].
@@ -428,8 +425,8 @@ Proof.
   { intros k. destruct (local_attained lo hi n m Hlo Hm x k Hx) as (i & j & Hij & ->).
     now apply pair_below. }
   split; [|intros s (k & ->); apply above].
-  destruct (smooth_attained lo hi n m Hlo Hm beta x Hx) as (i & j & Hij & E). exists (j - i - 1)%nat.
-  apply Rle_antisym; [|apply above]. rewrite E.
+  destruct (smooth_attained lo hi n m Hlo Hm beta x Hx) as (i & j & Hij & E).
+  exists (j - i - 1)%nat. apply Rle_antisym; [|apply above]. rewrite E.
   apply Rmult_le_compat_r; [left; apply exp_pos|]. now apply (pair_below_local lo hi n m).
 Qed.
 
