@@ -1,0 +1,588 @@
+(* Sensitivity of the lower median when a row is added or removed. *)
+
+From Coq Require Import ZArith ZifyNat Reals Lra Lia List Bool Arith Permutation.
+From Dpfast Require Import order_statistics smooth_replace(greatest, greatest_above, greatest_in).
+Import ListNotations.
+Open Scope R_scope.
+
+(* Smooth sensitivity of any statistic under any neighboring relation *)
+
+(* y is reached from x by k steps or fewer, each to a neighbor. *)
+Inductive distance_at_most {T : Type} (neighbors : T -> T -> Prop) : nat -> T -> T -> Prop :=
+| no_step : forall k x, distance_at_most neighbors k x x
+| one_step : forall k x y z, distance_at_most neighbors k x y -> neighbors y z ->
+    distance_at_most neighbors (S k) x z.
+
+(* How far the statistic of a table at distance k or less can be from that of its neighbor. The
+   greatest is A(k), the local sensitivity at distance k. *)
+Definition change_within {T : Type} (neighbors : T -> T -> Prop) (f : T -> R) (k : nat) (x : T)
+    (d : R) : Prop :=
+  exists y z, distance_at_most neighbors k x y /\ neighbors y z /\ d = Rabs (f y - f z).
+
+(* The same times e^(-beta k), of all k. The greatest is the smooth sensitivity. *)
+Definition change_weighted {T : Type} (neighbors : T -> T -> Prop) (f : T -> R) (beta : R) (x : T)
+    (s : R) : Prop :=
+  exists k d, change_within neighbors f k x d /\ s = d * exp (- beta * INR k).
+
+(* A beta-smooth upper bound on the local sensitivity. *)
+Definition smooth_bound {T : Type} (neighbors : T -> T -> Prop) (f : T -> R) (beta : R)
+    (bound : T -> R) : Prop :=
+  forall x y, neighbors x y -> Rabs (f x - f y) <= bound x /\ bound x <= exp beta * bound y.
+
+Lemma weight_step : forall beta k, exp (- beta * INR k) = exp beta * exp (- beta * INR (S k)).
+Proof. intros. rewrite <- exp_plus, S_INR. f_equal. ring. Qed.
+
+Lemma weight_falls : forall beta k l, 0 <= beta -> (k <= l)%nat ->
+  exp (- beta * INR l) <= exp (- beta * INR k).
+Proof.
+  intros beta k l Hbeta Hkl. apply le_INR in Hkl.
+  destruct (Req_dec (beta * INR k) (beta * INR l)) as [E|E]; [right; f_equal; lra|].
+  left. apply exp_increasing. nra.
+Qed.
+
+Lemma step_first : forall (T : Type) (neighbors : T -> T -> Prop) k x y z,
+  neighbors x y -> distance_at_most neighbors k y z -> distance_at_most neighbors (S k) x z.
+Proof. induction 2; eauto using no_step, one_step. Qed.
+
+(* Of dpfast/sensitivity/quantile.py: the smooth sensitivity is a beta-smooth upper bound. *)
+Theorem smooth_sensitivity_is_smooth : forall (T : Type) (neighbors : T -> T -> Prop) f beta S,
+  (forall x y, neighbors x y -> neighbors y x) ->
+  (forall x y, neighbors x y -> is_maximum (S x) (change_weighted neighbors f beta x)) ->
+  smooth_bound neighbors f beta S.
+Proof.
+  intros T neighbors f beta S symmetric maximum x y Hxy. split.
+  - apply (maximum x y Hxy). exists 0%nat, (Rabs (f x - f y)). split.
+    + exists x, y. auto using no_step.
+    + simpl. rewrite Rmult_0_r, exp_0. ring.
+  - destruct (maximum x y Hxy) as [(k & d & (u & v & Hu & Huv & ->) & ->) _].
+    destruct (maximum y x (symmetric _ _ Hxy)) as [_ above].
+    rewrite weight_step. replace (_ * (_ * _)) with
+      (exp beta * (Rabs (f u - f v) * exp (- beta * INR (1 + k)))) by (simpl; ring).
+    apply Rmult_le_compat_l; [left; apply exp_pos|]. apply above.
+    exists (1 + k)%nat, (Rabs (f u - f v)). split; [|reflexivity].
+    exists u, v. split; [|now split]. eauto using step_first.
+Qed.
+
+(* Of dpfast/sensitivity/quantile.py: no beta-smooth upper bound is smaller. *)
+Theorem smooth_sensitivity_is_smallest : forall (T : Type) (neighbors : T -> T -> Prop) f beta
+    bound x s,
+  (forall x y, neighbors x y -> neighbors y x) -> 0 <= beta ->
+  smooth_bound neighbors f beta bound ->
+  is_maximum s (change_weighted neighbors f beta x) -> s <= bound x.
+Proof.
+  intros T neighbors f beta bound x s symmetric Hbeta smooth [(k & d & change & ->) _].
+  destruct change as (y & z & Hy & Hyz & ->).
+  assert (0 <= bound y /\ bound y * exp (- beta * INR k) <= bound x) as [_ H].
+  { revert z Hyz. induction Hy as [k x|k x y' y Hy IH Hy']; intros z Hyz.
+    - assert (0 <= bound x) by
+        (apply Rle_trans with (2 := proj1 (smooth _ _ Hyz)), Rabs_pos). split; [assumption|].
+      rewrite <- (Rmult_1_r (bound x)) at 2. apply Rmult_le_compat_l; [assumption|].
+      rewrite <- exp_0, <- (Rmult_0_r (- beta)). now apply (weight_falls beta 0), Nat.le_0_l.
+    - destruct (IH y Hy') as [_ H]. split.
+      + apply Rle_trans with (2 := proj1 (smooth _ _ Hyz)), Rabs_pos.
+      + apply Rle_trans with (2 := H). rewrite (weight_step beta k), <- Rmult_assoc.
+        apply Rmult_le_compat_r; [left; apply exp_pos|].
+        rewrite Rmult_comm. apply (smooth _ _ (symmetric _ _ Hy')). }
+  apply Rle_trans with (2 := H). apply Rmult_le_compat_r; [left; apply exp_pos|].
+  apply (smooth _ _ Hyz).
+Qed.
+
+(* Tables, and the quantile *)
+
+(* The values of the rows lie in [lo, hi]; there may be any number of rows. *)
+Definition table (lo hi : R) (x : list R) : Prop := Forall (fun v => lo <= v <= hi) x.
+
+(* Two tables, of which one has the rows of the other and a row v more. Rows have no order. *)
+Definition neighbors (lo hi : R) (x y : list R) : Prop :=
+  table lo hi x /\ table lo hi y /\ exists v, Permutation (v :: x) y \/ Permutation (v :: y) x.
+
+(* The rank min(max(1, ceil(q n)), n) of the quantile of share q = p / r. *)
+Definition quantile_rank (p r n : nat) : nat :=
+  Nat.min (Nat.max 1 ((p * n + (r - 1)) / r)) n.
+
+(* The quantile of no rows is lo for q <= 1/2, and hi otherwise. *)
+Definition quantile (lo hi : R) (p r : nat) (x : list R) : R :=
+  match length x with
+  | 0%nat => if (2 * p <=? r)%nat then lo else hi
+  | n => order_statistic lo hi x (quantile_rank p r n)
+  end.
+
+(* The lower median. *)
+Definition median (lo hi : R) : list R -> R := quantile lo hi 1 2.
+
+(* Rank rules: a row more raises the rank by 0 or 1. The rank of no rows is 0 or 1, which stands
+   for lo or for hi. *)
+Definition rank_rule (m : nat -> nat) : Prop :=
+  (m 0 <= 1)%nat /\ m 1%nat = 1%nat /\ forall n, (m n <= m (S n) <= S (m n))%nat.
+
+Definition of_rank (lo hi : R) (m : nat -> nat) (x : list R) : R :=
+  order_statistic lo hi x (m (length x)).
+
+(* L rows up to a gap and U rows beyond it: rank L is below the gap, and L + 1 above. The gap is
+   active when the statistic is on one side, and that of a row more or less on the other. *)
+Definition active (m : nat -> nat) (L U : nat) : bool :=
+  (((m (L + U) =? L) || (m (L + U) =? L + 1)) &&
+   ((m (L + U + 1) =? L + 1) || (1 <=? L + U) && (m (L + U - 1) =? L)))%nat.
+
+Definition apart (a b : nat) : nat := a - b + (b - a).
+
+(* Removing the rows between ranks i and j, and then bringing the numbers of rows below and above
+   to those of an active gap, costs k or less. *)
+Definition reachable (m : nat -> nat) (n i j k : nat) : Prop :=
+  exists L U, active m L U = true /\
+    (j - i - 1 + apart L i + apart U (n + 1 - j) <= k)%nat.
+
+Lemma rank_bounds : forall m n, rank_rule m -> (m n <= n + 1 /\ 1 <= m (S n) <= S n)%nat.
+Proof.
+  intros m n (H0 & H1 & H). assert (1 <= m (S n) <= S n)%nat.
+  { induction n; [lia|]. specialize (H (S n)). lia. }
+  specialize (H n). lia.
+Qed.
+
+Lemma active_true : forall m n L U, (L + U = n)%nat ->
+  active m L U = true <->
+  ((m n = L \/ m n = S L) /\ (m (S n) = S L \/ 1 <= n /\ m (n - 1) = L))%nat.
+Proof.
+  intros m n L U <-. unfold active.
+  rewrite andb_true_iff, !orb_true_iff, andb_true_iff, !Nat.eqb_eq, Nat.leb_le.
+  replace (L + U + 1)%nat with (S (L + U)) by lia. replace (L + 1)%nat with (S L) by lia.
+  reflexivity.
+Qed.
+
+Lemma some_active : forall m n, rank_rule m ->
+  exists L U, (L + U = n)%nat /\ active m L U = true.
+Proof.
+  intros m n H. pose proof (rank_bounds m n H) as B. pose proof (rank_bounds m (n - 1) H) as B'.
+  destruct H as (H0 & H1 & H). specialize (H n).
+  assert (1 <= n /\ 1 <= m n <= n \/ n = 0 /\ m n <= 1 /\ m (S n) = 1)%nat.
+  { destruct n; [right; auto|left]. replace (S n - 1)%nat with n in B' by lia. lia. }
+  destruct (Nat.eq_dec (m (S n)) (m n)) as [E|E].
+  - exists (m n - 1)%nat, (n - (m n - 1))%nat. split; [lia|]. apply (active_true m n); lia.
+  - exists (m n), (n - m n)%nat. split; [lia|]. apply (active_true m n); lia.
+Qed.
+
+(* Counts *)
+
+Lemma count_permutation : forall has (x y : list R), Permutation x y -> count has x = count has y.
+Proof. intros has. induction 1; rewrite ?count_cons in *; lia. Qed.
+
+Lemma rank_at_most : forall lo hi x i v, lo <= v < hi ->
+  order_statistic lo hi x i <= v <-> (i <= count (at_most v) x)%nat.
+Proof.
+  intros lo hi x i v Hv. pose proof (count_length _ (at_most v) x).
+  destruct i as [|i]; [rewrite order_statistic_low; split; [lia|lra]|].
+  destruct (le_lt_dec (S i) (length x)); [apply order_statistic_at_most; lia|].
+  rewrite order_statistic_high by assumption. split; [lra|lia].
+Qed.
+
+Lemma rank_at_least : forall lo hi x i v, lo < v <= hi ->
+  v <= order_statistic lo hi x i <-> (length x < i + count (at_least v) x)%nat.
+Proof.
+  intros lo hi x i v Hv. pose proof (count_length _ (at_least v) x).
+  destruct i as [|i]; [rewrite order_statistic_low; split; [lra|lia]|].
+  destruct (le_lt_dec (S i) (length x)); [apply order_statistic_at_least; lia|].
+  rewrite order_statistic_high by assumption. split; [lia|lra].
+Qed.
+
+Lemma order_bounds : forall lo hi x i, lo <= hi -> table lo hi x ->
+  lo <= order_statistic lo hi x i <= hi.
+Proof. intros. now apply order_statistic_bounded with (n := length x). Qed.
+
+(* A row is of one kind of three: up to a, from b on, or between. *)
+Definition between (a b v : R) : bool := negb (at_most a v) && negb (at_least b v).
+
+Lemma one_kind : forall a b v, a < b ->
+  (one (at_most a v) + one (between a b v) + one (at_least b v) = 1)%nat.
+Proof.
+  intros. unfold between, at_most, at_least.
+  destruct (Rle_dec v a), (Rle_dec b v); simpl; reflexivity || lra.
+Qed.
+
+(* When a row more moves the statistic from a to b or back, no row lies between, and the gap is
+   active. *)
+Lemma gap_crossed : forall lo hi m x y v a b, rank_rule m ->
+  Permutation (v :: x) y -> lo <= a -> a < b -> b <= hi ->
+  of_rank lo hi m x = a /\ of_rank lo hi m y = b \/
+  of_rank lo hi m y = a /\ of_rank lo hi m x = b ->
+  forall z, z = x \/ z = y ->
+    active m (count (at_most a) z) (count (at_least b) z) = true /\
+    (count (at_most a) z + count (at_least b) z = length z)%nat.
+Proof.
+  intros lo hi m x y v a b Hm Hxy Hla Hab Hbh Hf z Hz. unfold of_rank in Hf.
+  pose proof (Permutation_length Hxy) as Hn. simpl in Hn.
+  pose proof (count_permutation (at_most a) _ _ Hxy) as Ca.
+  pose proof (count_permutation (at_least b) _ _ Hxy) as Cb. rewrite count_cons in Ca, Cb.
+  pose proof (count_apart a b x Hab). pose proof (count_apart a b y Hab).
+  destruct Hm as (_ & _ & Hm). specialize (Hm (length x)). rewrite <- Hn in *.
+  pose proof (one_kind a b v Hab).
+  assert (La : forall w i, order_statistic lo hi w i = a -> (i <= count (at_most a) w)%nat).
+  { intros w i E. apply (rank_at_most lo hi); lra. }
+  assert (Lb : forall w i, order_statistic lo hi w i = b ->
+    (count (at_most a) w < i /\ length w < i + count (at_least b) w)%nat).
+  { intros w i E. split; [|apply (rank_at_least lo hi); lra].
+    apply Nat.nle_gt. rewrite <- (rank_at_most lo hi); lra. }
+  assert ((count (at_most a) z + count (at_least b) z = length z)%nat /\
+    active m (count (at_most a) z) (count (at_least b) z) = true) as []; [|now split].
+  destruct Hf as [[E1 E2]|[E1 E2]]; apply La in E1; apply Lb in E2;
+    (assert (E : (count (at_most a) z + count (at_least b) z = length z)%nat)
+      by (destruct Hz; subst z; lia));
+    split; try exact E; apply (active_true m _ _ _ E); destruct Hz; subst z; rewrite <- ?Hn;
+    replace (S (length x) - 1)%nat with (length x) by lia; lia.
+Qed.
+
+Lemma count_kinds : forall a b x, a < b ->
+  (count (at_most a) x + count (between a b) x + count (at_least b) x = length x)%nat.
+Proof.
+  intros a b x Hab. induction x as [|v x IH]; [reflexivity|]. rewrite !count_cons. simpl length.
+  pose proof (one_kind a b v Hab). lia.
+Qed.
+
+Lemma apart_step : forall a b c, (apart c a <= apart b a + apart c b)%nat.
+Proof. unfold apart. lia. Qed.
+
+Lemma distance_counts : forall lo hi k x y a b, a < b ->
+  distance_at_most (neighbors lo hi) k x y ->
+  (apart (count (at_most a) y) (count (at_most a) x) +
+   apart (count (between a b) y) (count (between a b) x) +
+   apart (count (at_least b) y) (count (at_least b) x) <= k)%nat.
+Proof.
+  intros lo hi k x y a b Hab H. induction H as [k x|k x y z _ IH Hyz]; [unfold apart; lia|].
+  assert (Step : (apart (count (at_most a) z) (count (at_most a) y) +
+    apart (count (between a b) z) (count (between a b) y) +
+    apart (count (at_least b) z) (count (at_least b) y) <= 1)%nat).
+  { destruct Hyz as (_ & _ & v & Hv). pose proof (one_kind a b v Hab). unfold apart.
+    destruct Hv as [Hv|Hv];
+      rewrite <- !(fun has => count_permutation has _ _ Hv), !count_cons; lia. }
+  pose proof (fun has => apart_step (count has x) (count has y) (count has z)) as T.
+  pose proof (T (at_most a)). pose proof (T (between a b)). pose proof (T (at_least b)). lia.
+Qed.
+
+Lemma neighbors_symmetric : forall lo hi x y, neighbors lo hi x y -> neighbors lo hi y x.
+Proof. intros lo hi x y (Hx & Hy & v & Hv). repeat split; trivial. exists v. tauto. Qed.
+
+(* Upper bound: every change is at most the gap of a reachable pair of ranks. *)
+Lemma change_reachable : forall lo hi m k x d, lo <= hi -> rank_rule m -> table lo hi x ->
+  change_within (neighbors lo hi) (of_rank lo hi m) k x d ->
+  exists i j, (i < j <= length x + 1)%nat /\ reachable m (length x) i j k /\
+    d <= order_statistic lo hi x j - order_statistic lo hi x i.
+Proof.
+  intros lo hi m k x d Hlo Hm Hx (y & z & Hy & Hyz & ->).
+  pose (a := Rmin (of_rank lo hi m y) (of_rank lo hi m z)).
+  pose (b := Rmax (of_rank lo hi m y) (of_rank lo hi m z)).
+  assert (Hba : Rabs (of_rank lo hi m y - of_rank lo hi m z) = b - a).
+  { unfold a, b, Rmin, Rmax, Rabs. destruct Rcase_abs, Rle_dec; lra. }
+  assert (Bounds : lo <= a /\ b <= hi).
+  { destruct Hyz as (Ty & Tz & _). unfold of_rank in a, b.
+    pose proof (order_bounds lo hi y (m (length y)) Hlo Ty).
+    pose proof (order_bounds lo hi z (m (length z)) Hlo Tz).
+    unfold a, b, Rmin, Rmax. destruct Rle_dec; lra. }
+  rewrite Hba. destruct (Rlt_le_dec a b) as [Hab|Hab].
+  - assert (Active : active m (count (at_most a) y) (count (at_least b) y) = true /\
+      (count (at_most a) y + count (at_least b) y = length y)%nat).
+    { destruct Hyz as (_ & _ & v & [Hv|Hv]);
+      [apply (gap_crossed lo hi m y z v) | apply (gap_crossed lo hi m z y v)]; auto;
+      try apply Bounds;
+      unfold a, b, Rmin, Rmax in Hab |- *; destruct Rle_dec; auto. }
+    destruct Active as [Active Sum]. pose proof (distance_counts lo hi k x y a b Hab Hy) as D.
+    pose proof (count_kinds a b x Hab).
+    exists (count (at_most a) x), (length x + 1 - count (at_least b) x)%nat.
+    repeat split; try lia.
+    + exists (count (at_most a) y), (count (at_least b) y). split; [exact Active|].
+      replace (length x + 1 - (length x + 1 - count (at_least b) x))%nat
+        with (count (at_least b) x) by lia.
+      pose proof (count_kinds a b y Hab). unfold apart in *. lia.
+    + apply Rplus_le_compat; [|apply Ropp_le_contravar].
+      * apply rank_at_least; lra || lia.
+      * apply rank_at_most; lra || lia.
+  - destruct (some_active m (length x) Hm) as (L & U & E & HA). exists L, (L + 1)%nat.
+    repeat split; try lia.
+    + exists L, U. split; [exact HA|]. unfold apart. lia.
+    + assert (order_statistic lo hi x L <= order_statistic lo hi x (L + 1)); [|lra].
+      apply order_statistic_increases with (n := length x); [exact Hlo|now split|lia].
+Qed.
+
+(* Attained: rows are removed and added until a reachable gap is active. *)
+
+Lemma remove_row : forall lo hi has x, table lo hi x -> (0 < count has x)%nat ->
+  exists u y, has u = true /\ neighbors lo hi x y /\ length x = S (length y) /\
+    forall what, count what x = (one (what u) + count what y)%nat.
+Proof.
+  intros lo hi has x T H. apply count_positive in H. destruct H as (l & u & r & -> & Hu).
+  pose proof (Permutation_middle l r u) as P. exists u, (l ++ r). split; [exact Hu|].
+  split; [|split].
+  - repeat split; [exact T| |exists u; now right].
+    unfold table in T. rewrite <- P in T. now inversion T.
+  - now rewrite <- (Permutation_length P).
+  - intros what. now rewrite <- (count_permutation what _ _ P), count_cons.
+Qed.
+
+Lemma add_row : forall lo hi v x, lo <= v <= hi -> table lo hi x -> neighbors lo hi x (v :: x).
+Proof. intros. repeat split; [assumption|now constructor|]. exists v. now left. Qed.
+
+(* The rows between a and b, and those that are too many or too few up to a, or from b on. *)
+Definition cost (a b : R) (L U : nat) (x : list R) : nat :=
+  (count (between a b) x + apart L (count (at_most a) x) + apart U (count (at_least b) x))%nat.
+
+Ltac ones := change (one true) with 1%nat in *.
+
+Lemma cost_falls : forall lo hi a b L U x, lo <= a -> a < b -> b <= hi -> table lo hi x ->
+  cost a b L U x = 0%nat \/
+  exists y, neighbors lo hi x y /\ S (cost a b L U y) = cost a b L U x.
+Proof.
+  intros lo hi a b L U x Ha Hab Hb T. unfold cost, apart.
+  assert (Less : forall has, (0 < count has x)%nat ->
+    (forall u y, has u = true -> (forall what, count what x = one (what u) + count what y)%nat ->
+      S (cost a b L U y) = cost a b L U x) ->
+    exists y, neighbors lo hi x y /\ S (cost a b L U y) = cost a b L U x).
+  { intros has H C. destruct (remove_row lo hi has x T H) as (u & y & Hu & Hy & _ & E). eauto. }
+  assert (More : forall v, lo <= v <= hi -> S (cost a b L U (v :: x)) = cost a b L U x ->
+    exists y, neighbors lo hi x y /\ S (cost a b L U y) = cost a b L U x).
+  { intros v Hv C. exists (v :: x). auto using add_row. }
+  pose proof (one_kind a b) as K. unfold cost, apart in *.
+  destruct (Nat.eq_0_gt_0_cases (count (between a b) x)) as [M|M].
+  - destruct (lt_eq_lt_dec L (count (at_most a) x)) as [[HL|HL]|HL].
+    + right. apply (Less (at_most a)); [lia|]. intros u y Hu E. specialize (K u Hab).
+      rewrite !E, Hu in *. ones. lia.
+    + destruct (lt_eq_lt_dec U (count (at_least b) x)) as [[HU|HU]|HU]; [|left; lia|].
+      * right. apply (Less (at_least b)); [lia|]. intros u y Hu E. specialize (K u Hab).
+        rewrite !E, Hu in *. ones. lia.
+      * right. apply (More hi); [lra|]. specialize (K hi Hab). rewrite !count_cons.
+        apply at_least_true in Hb. rewrite Hb in *. ones. lia.
+    + right. apply (More lo); [lra|]. specialize (K lo Hab). rewrite !count_cons.
+      apply at_most_true in Ha. rewrite Ha in *. ones. lia.
+  - right. apply (Less (between a b) M). intros u y Hu E. specialize (K u Hab).
+    rewrite !E, Hu in *. ones. lia.
+Qed.
+
+Lemma gap_emptied : forall lo hi a b L U k x, lo <= a -> a < b -> b <= hi -> table lo hi x ->
+  (cost a b L U x <= k)%nat ->
+  exists y, distance_at_most (neighbors lo hi) k x y /\ table lo hi y /\
+    count (at_most a) y = L /\ count (at_least b) y = U /\ length y = (L + U)%nat.
+Proof.
+  intros lo hi a b L U k. induction k as [|k IH]; intros x Ha Hab Hb T Hk;
+    destruct (cost_falls lo hi a b L U x) as [C|(y & Hy & C)]; trivial; try lia.
+  1, 2: exists x; split; [apply no_step|]; rewrite <- (count_kinds a b x Hab);
+    unfold cost, apart in C; split; [exact T|lia].
+  destruct (IH y) as (z & Hz & E); trivial; [apply Hy|lia|]. exists z. split; [|exact E].
+  apply step_first with y; assumption.
+Qed.
+
+(* A table with L rows up to a, and U others from b on, has a neighbor beyond an active gap. *)
+Lemma gap_opened : forall lo hi m y a b L U, rank_rule m -> lo <= a -> a < b -> b <= hi ->
+  table lo hi y -> count (at_most a) y = L -> count (at_least b) y = U ->
+  length y = (L + U)%nat -> active m L U = true ->
+  exists z, neighbors lo hi y z /\ b - a <= Rabs (of_rank lo hi m y - of_rank lo hi m z).
+Proof.
+  intros lo hi m y a b L U Hm Ha Hab Hb T EL EU En HA.
+  apply (active_true m (length y)) in HA; [|symmetry; exact En].
+  pose proof (rank_bounds m (length y - 1) Hm) as B. destruct Hm as (H0 & _ & _).
+  assert (Far : forall z, neighbors lo hi y z ->
+    (m (length y) <= L /\ length z < m (length z) + count (at_least b) z \/
+     m (length z) <= count (at_most a) z /\ length y < m (length y) + U)%nat ->
+    exists z, neighbors lo hi y z /\ b - a <= Rabs (of_rank lo hi m y - of_rank lo hi m z)).
+  { intros z Hz Hf. exists z. split; [exact Hz|]. subst L U. unfold of_rank.
+    rewrite <- !(rank_at_most lo hi), <- !(rank_at_least lo hi) in Hf by lra.
+    unfold Rabs. destruct Rcase_abs; lra. }
+  pose proof (one_kind a b) as K. destruct HA as [[My|My] [Mz|[Hn Mz]]].
+  - apply (Far (hi :: y)); [apply add_row; trivial; lra|]. left.
+    rewrite count_cons. apply at_least_true in Hb. rewrite Hb. ones. simpl length. lia.
+  - destruct (remove_row lo hi (at_most a) y T) as (u & z & Hu & Hz & E & C).
+    { replace (S (length y - 1)) with (length y) in B by lia. lia. }
+    specialize (K u Hab). apply (Far z Hz). left. rewrite C, Hu in *. ones.
+    replace (length y - 1)%nat with (length z) in Mz by lia. lia.
+  - apply (Far (lo :: y)); [apply add_row; trivial; lra|]. right.
+    rewrite count_cons. apply at_most_true in Ha. rewrite Ha. ones. simpl length. lia.
+  - destruct (remove_row lo hi (at_least b) y T) as (u & z & Hu & Hz & E & C).
+    { replace (S (length y - 1)) with (length y) in B by lia. lia. }
+    specialize (K u Hab). apply (Far z Hz). right. rewrite C, Hu in *. ones.
+    replace (length y - 1)%nat with (length z) in Mz by lia. lia.
+Qed.
+
+Lemma reachable_change : forall lo hi m k x i j, lo <= hi -> rank_rule m -> table lo hi x ->
+  (i < j <= length x + 1)%nat -> reachable m (length x) i j k ->
+  exists d, change_within (neighbors lo hi) (of_rank lo hi m) k x d /\
+    order_statistic lo hi x j - order_statistic lo hi x i <= d.
+Proof.
+  intros lo hi m k x i j Hlo Hm T Hij (L & U & HA & Hk).
+  pose (a := order_statistic lo hi x i). pose (b := order_statistic lo hi x j). fold a b.
+  assert (Ba : lo <= a <= hi) by now apply order_bounds.
+  assert (Bb : lo <= b <= hi) by now apply order_bounds.
+  destruct (Rlt_le_dec a b) as [Hab|Hab].
+  - assert (Hi : (i <= count (at_most a) x)%nat) by (apply count_at_most_order; lia).
+    assert (Hj : (length x < j + count (at_least b) x)%nat) by (apply count_at_least_order; lia).
+    pose proof (count_kinds a b x Hab) as K.
+    destruct (gap_emptied lo hi a b L U k x) as (y & Dy & Ty & EL & EU & E); trivial; try lra.
+    { unfold cost, apart in *. lia. }
+    destruct (gap_opened lo hi m y a b L U) as (z & Hz & Far); trivial; try lra.
+    exists (Rabs (of_rank lo hi m y - of_rank lo hi m z)). split; [|exact Far]. now exists y, z.
+  - exists (Rabs (of_rank lo hi m x - of_rank lo hi m (lo :: x))). split.
+    + exists x, (lo :: x). split; [apply no_step|]. split; [|reflexivity].
+      apply add_row; trivial. lra.
+    + pose proof (Rabs_pos (of_rank lo hi m x - of_rank lo hi m (lo :: x))). lra.
+Qed.
+
+(* A(k) of any rank rule is the greatest gap between reachable ranks. *)
+Lemma greatest_change : forall lo hi m k x i j, lo <= hi -> rank_rule m -> table lo hi x ->
+  (i < j <= length x + 1)%nat -> reachable m (length x) i j k ->
+  (forall i' j', (i' < j' <= length x + 1)%nat -> reachable m (length x) i' j' k ->
+    order_statistic lo hi x j' - order_statistic lo hi x i' <=
+    order_statistic lo hi x j - order_statistic lo hi x i) ->
+  is_maximum (order_statistic lo hi x j - order_statistic lo hi x i)
+    (change_within (neighbors lo hi) (of_rank lo hi m) k x).
+Proof.
+  intros lo hi m k x i j Hlo Hm T Hij Hr Hmax.
+  assert (Above : forall d, change_within (neighbors lo hi) (of_rank lo hi m) k x d ->
+    d <= order_statistic lo hi x j - order_statistic lo hi x i).
+  { intros d Hd. destruct (change_reachable lo hi m k x d) as (i' & j' & Hij' & Hr' & H); auto.
+    apply Rle_trans with (1 := H). now apply Hmax. }
+  split; [|exact Above]. destruct (reachable_change lo hi m k x i j) as (d & Hd & H); auto.
+  replace (_ - _) with d; [exact Hd|]. apply Rle_antisym; auto.
+Qed.
+
+(* The lower median *)
+
+(* Makes lia know what a quotient is. *)
+#[local] Ltac Zify.zify_post_hook ::= Z.to_euclidean_division_equations.
+
+(* What dpfast computes: x_{floor((n + k) / 2) + 1} - x_{ceil((n - 1 - k) / 2)}. Ranks are clipped
+   to 0 .. n + 1, and ceil((n - 1 - k) / 2) = floor((n - k) / 2). *)
+Definition median_local (lo hi : R) (x : list R) (k : nat) : R :=
+  order_statistic lo hi x ((length x + k) / 2 + 1) -
+  order_statistic lo hi x ((length x - k) / 2).
+
+Lemma order_clipped : forall lo hi x j,
+  order_statistic lo hi x j = order_statistic lo hi x (Nat.min j (length x + 1)).
+Proof.
+  intros lo hi x j. destruct (le_lt_dec j (length x + 1)) as [H|H]; [now rewrite Nat.min_l|].
+  rewrite Nat.min_r, !order_statistic_high; lia || reflexivity.
+Qed.
+
+Definition median_rank (n : nat) : nat := ((n + 1) / 2)%nat.
+
+Lemma quantile_of_rank : forall lo hi p r x m,
+  m 0%nat = (if (2 * p <=? r)%nat then 0%nat else 1%nat) ->
+  (forall n, m (S n) = quantile_rank p r (S n)) ->
+  quantile lo hi p r x = of_rank lo hi m x.
+Proof.
+  intros lo hi p r x m H0 H. unfold quantile, of_rank. destruct x as [|v x].
+  - simpl length. rewrite H0. destruct (2 * p <=? r)%nat; reflexivity.
+  - simpl length. now rewrite H.
+Qed.
+
+Lemma median_of_rank : forall lo hi x, median lo hi x = of_rank lo hi median_rank x.
+Proof.
+  intros. apply quantile_of_rank; [reflexivity|]. intros n. unfold median_rank, quantile_rank.
+  lia.
+Qed.
+
+Lemma median_rank_rule : rank_rule median_rank.
+Proof. unfold median_rank. repeat split; intros; lia. Qed.
+
+
+Lemma median_active : forall L U,
+  active median_rank L U = true <-> (L <= U <= L + 1)%nat.
+Proof.
+  intros L U. rewrite (active_true _ (L + U)) by reflexivity. unfold median_rank.
+  replace (S (L + U) + 1)%nat with (L + U + 1 * 2)%nat by lia. rewrite Nat.div_add by lia.
+  destruct (Nat.Even_or_Odd (L + U)) as [[h E]|[h E]]; rewrite E.
+  - replace ((2 * h + 1) / 2)%nat with h by lia. replace (2 * h / 2)%nat with h by lia.
+    replace ((2 * h - 1 + 1) / 2)%nat with h by lia. lia.
+  - replace ((2 * h + 1 + 1) / 2)%nat with (h + 1)%nat by lia.
+    replace ((2 * h + 1) / 2)%nat with h by lia.
+    replace ((2 * h + 1 - 1 + 1) / 2)%nat with h by lia. lia.
+Qed.
+
+Lemma median_reachable : forall n i j k, (i < j <= n + 1)%nat ->
+  reachable median_rank n i j k <-> (2 * j - n - 2 <= k /\ n - 2 * i - 1 <= k)%nat.
+Proof.
+  intros n i j k Hij. unfold reachable, apart. split.
+  - intros (L & U & HA & Hk). apply median_active in HA. lia.
+  - intros H. exists i, (Nat.max i (Nat.min (n + 1 - j) (i + 1))). rewrite median_active. lia.
+Qed.
+
+(* Of dpfast/sensitivity/quantile.py: the local sensitivity of the lower median at distance k is
+   exact, for any number of rows and any k. *)
+Theorem median_local_exact : forall lo hi x k, lo <= hi -> table lo hi x ->
+  is_maximum (median_local lo hi x k) (change_within (neighbors lo hi) (median lo hi) k x).
+Proof.
+  intros lo hi x k Hlo T. unfold median_local.
+  rewrite (order_clipped _ _ x (_ + 1)). pose (n := length x). fold n.
+  assert (E : forall d, change_within (neighbors lo hi) (median lo hi) k x d <->
+    change_within (neighbors lo hi) (of_rank lo hi median_rank) k x d).
+  { intros d. unfold change_within.
+    split; intros (y & z & Hd); exists y, z; now rewrite !median_of_rank in *. }
+  destruct (greatest_change lo hi median_rank k x ((n - k) / 2) (Nat.min ((n + k) / 2 + 1) (n + 1)))
+    as [Hin Habove]; trivial.
+  - apply median_rank_rule.
+  - lia.
+  - apply median_reachable; lia.
+  - intros i j Hij Hr. apply median_reachable in Hr; [|exact Hij].
+    apply Rplus_le_compat; [|apply Ropp_le_contravar];
+      apply order_statistic_increases with (n := n); (split; trivial) || lia || trivial.
+  - split; [now apply E|]. intros d Hd. apply Habove. now apply E.
+Qed.
+
+(* Of three rows: removing 2 leaves the median 1 of {1, 7}, and then removing 1 leaves 7. *)
+Example median_local_of_three : table 0 10 [7; 1; 2] /\ median_local 0 10 [7; 1; 2] 1 = 6.
+Proof.
+  split; [repeat constructor; lra|]. unfold median_local, order_statistic. simpl.
+  repeat (destruct Rle_dec; simpl; try lra).
+Qed.
+
+(* What dpfast computes: the greatest A(k) e^(-beta k) for k = 0 .. n + 1. *)
+Definition median_smooth (lo hi beta : R) (x : list R) : R :=
+  greatest (map (fun k => median_local lo hi x k * exp (- beta * INR k))
+    (seq 0 (length x + 2))).
+
+Lemma greatest_maximum : forall l (among : R -> Prop),
+  l <> [] -> (forall u, In u l -> 0 <= u /\ among u) ->
+  (forall v, among v -> exists u, In u l /\ v <= u) -> is_maximum (greatest l) among.
+Proof.
+  intros l among Hl Hin Habove. split.
+  - apply Hin, greatest_in. destruct l as [|u l]; [easy|]. exists u. split; [now left|].
+    apply Hin. now left.
+  - intros v Hv. destruct (Habove v Hv) as (u & Hu & H). apply Rle_trans with (1 := H).
+    now apply greatest_above.
+Qed.
+
+(* Of dpfast/sensitivity/quantile.py: the smooth sensitivity of the lower median is exact. *)
+Theorem median_smooth_exact : forall lo hi beta x, lo <= hi -> 0 <= beta -> table lo hi x ->
+  is_maximum (median_smooth lo hi beta x)
+    (change_weighted (neighbors lo hi) (median lo hi) beta x).
+Proof.
+  intros lo hi beta x Hlo Hbeta T. pose (n := length x).
+  assert (Pos : forall k, 0 <= median_local lo hi x k).
+  { intros k. pose proof (order_statistic_increases lo hi n x ((n - k) / 2) ((n + k) / 2 + 1) Hlo
+      (conj eq_refl T) ltac:(lia)) as H. unfold median_local. fold n. lra. }
+  apply greatest_maximum.
+  - rewrite Nat.add_comm. discriminate.
+  - intros u Hu. apply in_map_iff in Hu. destruct Hu as (k & <- & _). split.
+    + apply Rmult_le_pos; [apply Pos|left; apply exp_pos].
+    + exists k, (median_local lo hi x k). split; [|reflexivity].
+      now apply median_local_exact.
+  - intros v (k & d & Hd & ->). pose (k' := Nat.min k (n + 1)).
+    exists (median_local lo hi x k' * exp (- beta * INR k')). split.
+    + apply in_map_iff. exists k'. split; [reflexivity|]. apply in_seq. fold n. lia.
+    + apply Rle_trans with (median_local lo hi x k' * exp (- beta * INR k)).
+      * apply Rmult_le_compat_r; [left; apply exp_pos|].
+        replace (median_local lo hi x k') with (median_local lo hi x k);
+          [now apply median_local_exact|].
+        unfold median_local. fold n. rewrite (order_clipped _ _ x (_ + 1)).
+        rewrite (order_clipped _ _ x ((n + k') / 2 + 1)). fold n. f_equal; [|f_equal]; f_equal; lia.
+      * apply Rmult_le_compat_l; [apply Pos|]. apply weight_falls; [exact Hbeta|lia].
+Qed.
+
+(* Of dpfast/sensitivity/quantile.py: noise may be calibrated to it, and to nothing smaller. *)
+Theorem median_smooth_is_least_bound : forall lo hi beta, lo <= hi -> 0 <= beta ->
+  smooth_bound (neighbors lo hi) (median lo hi) beta (median_smooth lo hi beta) /\
+  forall bound, smooth_bound (neighbors lo hi) (median lo hi) beta bound ->
+    forall x, table lo hi x -> median_smooth lo hi beta x <= bound x.
+Proof.
+  intros lo hi beta Hlo Hbeta. split.
+  - apply smooth_sensitivity_is_smooth; [apply neighbors_symmetric|].
+    intros x y (Tx & _). now apply median_smooth_exact.
+  - intros bound Hbound x T.
+    apply smooth_sensitivity_is_smallest with (neighbors := neighbors lo hi)
+      (f := median lo hi) (beta := beta); trivial; [apply neighbors_symmetric|].
+    now apply median_smooth_exact.
+Qed.
