@@ -75,6 +75,7 @@ Qed.
 
 Lemma distribution_certain : forall (A : Type) (x : A), is_distribution (certain x).
 Proof. intros; split; simpl; [|ring]. intros y w [E|[]]; inversion E; lra. Qed.
+#[global] Hint Resolve distribution_certain : core.
 
 Lemma distribution_bind : forall (A B : Type) (p : distribution A) (k : A -> distribution B),
   is_distribution p -> (forall x, is_distribution (k x)) -> is_distribution (bind p k).
@@ -221,6 +222,15 @@ Proof.
     assert (0 <= exp e1 * exp e2) by nra. nra.
 Qed.
 
+Lemma within_post : forall (A B : Type) e d (p q : distribution A) (k : A -> distribution B),
+  is_distribution p -> is_distribution q -> (forall x, is_distribution (k x)) ->
+  within e d p q -> within e d (bind p k) (bind q k).
+Proof.
+  intros A B e d p q k P Q K W.
+  replace e with (e + 0) by ring. replace d with (1 - (1 - d) * (1 - 0)) by ring.
+  apply within_bind; auto; [lra|]. intros. apply within_same; auto; lra.
+Qed.
+
 (* Of dpfast/privacy/composition.py, post_processing: computing anything from an answer alone, with
    fresh randomness or without, costs nothing more. *)
 Theorem post_processing : forall (T A B : Type) (neighbors : T -> T -> Prop) epsilon delta
@@ -229,9 +239,7 @@ Theorem post_processing : forall (T A B : Type) (neighbors : T -> T -> Prop) eps
   private neighbors epsilon delta mechanism ->
   private neighbors epsilon delta (fun x => bind (mechanism x) process).
 Proof.
-  intros T A B N e d m k M K P x y n.
-  replace e with (e + 0) by ring. replace d with (1 - (1 - d) * (1 - 0)) by ring.
-  apply within_bind; auto; [lra|]. intros. apply within_same; auto; lra.
+  intros T A B N e d m k M K P x y n. apply within_post; auto.
 Qed.
 
 (* Of dpfast/privacy/composition.py, compose: the second mechanism may depend on the first answer;
@@ -246,11 +254,8 @@ Theorem adaptive_composition : forall (T A B : Type) (neighbors : T -> T -> Prop
     (fun x => bind (first x) (fun a => bind (second a x) (fun b => certain (a, b)))).
 Proof.
   intros T A B N e1 d1 e2 d2 f s F S L P1 P2 x y n.
-  assert (forall a, is_mechanism (fun x => bind (s a x) (fun b => certain (a, b)))).
-  { intros a z. apply distribution_bind; [apply S | intros; apply distribution_certain]. }
-  apply within_bind; auto; try (intros; now apply H). intros a.
-  apply (post_processing _ _ _ N e2 d2 (s a) (fun b => certain (a, b))); auto.
-  intros b. apply distribution_certain.
+  apply within_bind; auto; try (intros; apply distribution_bind; auto; apply S).
+  intros a. apply within_post; auto; try apply S. now apply P2.
 Qed.
 
 Lemma within_bind_sum : forall (A B : Type) e1 d1 e2 d2 (p q : distribution A)
@@ -302,9 +307,8 @@ Fixpoint within_limit {Q A : Type} (loss : Q -> R * R) (s : analyst Q A) (epsilo
 Lemma distribution_answers : forall (Q A : Type) (release : Q -> distribution A) s,
   is_mechanism release -> is_distribution (answers release s).
 Proof.
-  intros Q A r s H. induction s as [|q next IH]; simpl; [apply distribution_certain|].
-  apply distribution_bind; [apply H|]. intros a. apply distribution_bind; [apply IH|].
-  intros; apply distribution_certain.
+  intros Q A r s H. induction s as [|q next IH]; simpl; [auto|].
+  apply distribution_bind; [apply H|]. intros a. apply distribution_bind; auto.
 Qed.
 
 Lemma answers_within : forall (Q A : Type) (r r' : Q -> distribution A) loss s epsilon delta,
@@ -313,14 +317,11 @@ Lemma answers_within : forall (Q A : Type) (r r' : Q -> distribution A) loss s e
   within_limit loss s epsilon delta -> within epsilon delta (answers r s) (answers r' s).
 Proof.
   intros Q A r r' loss s. induction s as [|q next IH]; simpl; intros e d M M' W L.
-  - apply within_same; [apply distribution_certain | apply L | apply L].
-  - replace e with (fst (loss q) + (e - fst (loss q) + 0)) by ring.
-    replace d with (snd (loss q) + (d - snd (loss q) + 0)) by ring.
-    apply within_bind_sum; auto; try (intros; apply distribution_bind;
-      [now apply distribution_answers | intros; apply distribution_certain]).
-    intros a. apply within_bind_sum; auto; try (now apply distribution_answers);
-      try (intros; apply distribution_certain).
-    intros. apply within_same; [apply distribution_certain | lra | lra].
+  - apply within_same; tauto || auto.
+  - replace e with (fst (loss q) + (e - fst (loss q))) by ring.
+    replace d with (snd (loss q) + (d - snd (loss q))) by ring.
+    apply within_bind_sum; auto; intros; [apply distribution_bind; auto..|apply within_post; auto];
+      now apply distribution_answers.
 Qed.
 
 (* Of dpfast/privacy/filter.py and dpfast/budget/budget.py: losses, too, may depend on earlier
