@@ -1,6 +1,6 @@
 (* Noise for smooth sensitivity: which shifts and dilations cost at most epsilon, by densities. *)
 
-From Coq Require Import Reals Lra Lia.
+From Coq Require Import Reals Lra Lia FunctionalExtensionality.
 Open Scope R_scope.
 
 (* The density at z of value + scale Z, for noise Z of density h. *)
@@ -30,35 +30,52 @@ Proof. intros x y P [H | ->]; [apply Rlt_le, ln_increasing; assumption | lra]. Q
 Lemma exp_times : forall x y, exp x * exp y = exp (x + y).
 Proof. intros; now rewrite exp_plus. Qed.
 
+Lemma exp_inverse : forall x, exp x * exp (- x) = 1.
+Proof. intros. rewrite exp_times, Rplus_opp_r. apply exp_0. Qed.
+
+Lemma exp_below_one : forall x, 0 < x -> 0 < exp (- x) < 1.
+Proof. intros. rewrite <- exp_0. split; [apply exp_pos | apply exp_increasing; lra]. Qed.
+
 Lemma ln_below : forall x, 0 < x -> ln x <= x - 1.
 Proof. intros x H. pose proof (exp_ineq1_le (ln x)) as E. rewrite exp_ln in E; lra. Qed.
 
 Lemma over_e : forall a lambda, a / exp lambda = a * exp (- lambda).
 Proof. intros. now rewrite exp_Ropp. Qed.
 
-(* Rescaled by the smaller of both scales, a pair of neighbors is such a pair. *)
-Lemma release_rescaled : forall h v w a b z, 0 < a -> 0 < b ->
-  release h w b z = release h ((w - v) / a) (exp (ln (b / a))) ((z - v) / a) * / a.
+(* Rescaled by the smaller of both scales, neighbors are such a pair; `near` says that the first of
+   two densities is at most about the second, in any sense that survives a change of units. *)
+Lemma pair_of_neighbors : forall (near : (R -> R) -> (R -> R) -> Prop) (T : Type)
+    (neighbors : T -> T -> Prop) f S h alpha beta,
+  (forall p q v a, 0 < a -> near p q -> near (release p v a) (release q v a)) ->
+  (forall s lambda, Rabs s <= alpha -> 0 <= lambda <= beta ->
+    near h (release h s (exp lambda)) /\ near (release h s (exp lambda)) h) ->
+  (forall x y, neighbors x y -> neighbors y x) -> smooth_bound neighbors f S beta -> 0 < alpha ->
+  forall x y, neighbors x y ->
+  near (release h (f x) (S x / alpha)) (release h (f y) (S y / alpha)).
 Proof.
-  intros h v w a b z A B. unfold release. rewrite exp_ln by (apply Rdiv_lt_0_compat; assumption).
-  replace (((z - v) / a - (w - v) / a) / (b / a)) with ((z - w) / b) by (field; lra). field; lra.
-Qed.
-
-Lemma pair_of_neighbors : forall h v w a b alpha beta epsilon z, 0 < a <= b ->
-  Rabs (w - v) <= alpha * a -> b <= exp beta * a -> admissible h alpha beta epsilon ->
-  release h v a z <= exp epsilon * release h w b z /\
-  release h w b z <= exp epsilon * release h v a z.
-Proof.
-  intros h v w a b alpha beta epsilon z A Hs Hb H. rewrite (release_rescaled h v w a b) by lra.
-  assert (P : 0 < / a) by (apply Rinv_0_lt_compat; lra).
-  assert (Q : 1 <= b / a) by (apply Rmult_le_reg_r with a; [lra|]; field_simplify; lra).
-  destruct (H ((w - v) / a) (ln (b / a)) ((z - v) / a)) as [U V].
-  - unfold Rdiv. rewrite Rabs_mult, (Rabs_right (/ a)) by lra.
-    apply Rmult_le_reg_r with a; [lra|]. field_simplify; lra.
-  - split; [rewrite <- ln_1; apply ln_monotone; lra|]. rewrite <- (ln_exp beta).
-    apply ln_monotone; [lra|]. apply Rmult_le_reg_r with a; [lra|]. field_simplify; lra.
-  - change (release h v a z) with (h ((z - v) / a) * / a).
-    rewrite <- !Rmult_assoc. split; apply Rmult_le_compat_r; try assumption; lra.
+  intros near T neighbors f S h alpha beta units H sym smooth A.
+  assert (I : 0 < / alpha) by now apply Rinv_0_lt_compat.
+  assert (W : forall x y, neighbors x y -> S x <= S y ->
+    near (release h (f x) (S x / alpha)) (release h (f y) (S y / alpha)) /\
+    near (release h (f y) (S y / alpha)) (release h (f x) (S x / alpha))).
+  { intros x y N C. destruct (smooth x y N) as (Sx & Lx & _).
+    destruct (smooth y x (sym x y N)) as (_ & _ & By).
+    set (s := (f y - f x) / (S x / alpha)). assert (J : 0 < / S x) by now apply Rinv_0_lt_compat.
+    assert (P : 1 <= S y / S x) by (apply Rmult_le_reg_r with (S x); [lra|]; field_simplify; lra).
+    assert (E : release h (f y) (S y / alpha) =
+      release (release h s (exp (ln (S y / S x)))) (f x) (S x / alpha)).
+    { apply functional_extensionality. intros z. unfold release. rewrite exp_ln by lra.
+      replace (((z - f x) / (S x / alpha) - s) / (S y / S x)) with ((z - f y) / (S y / alpha))
+        by (unfold s; field; lra). field; lra. }
+    rewrite E. assert (0 < S x / alpha) by now apply Rmult_lt_0_compat.
+    destruct (H s (ln (S y / S x))) as [U V].
+    - unfold s, Rdiv. rewrite Rinv_mult, Rinv_inv, !Rabs_mult, Rabs_minus_sym.
+      rewrite (Rabs_pos_eq (/ S x)), (Rabs_pos_eq alpha) by lra.
+      apply Rmult_le_reg_r with (S x); [lra|]. field_simplify; nra.
+    - split; [rewrite <- ln_1; apply ln_monotone; lra|]. rewrite <- (ln_exp beta).
+      apply ln_monotone; [lra|]. apply Rmult_le_reg_r with (S x); [lra|]. field_simplify; lra.
+    - split; now apply units. }
+  intros x y N. destruct (Rle_or_lt (S x) (S y)); [apply (W x y) | apply (W y x)]; auto; lra.
 Qed.
 
 (* Of dpfast/noise/smooth/pair.py: if S is a beta-smooth bound of the local sensitivity and the
@@ -69,23 +86,12 @@ Theorem admissible_noise_is_private : forall (T : Type) (neighbors : T -> T -> P
   admissible h alpha beta epsilon ->
   pure neighbors epsilon (fun x => release h (f x) (S x / alpha)).
 Proof.
-  intros T neighbors f S h alpha beta epsilon sym smooth A H x y N z.
-  destruct (smooth x y N) as (Sx & Lx & Bx), (smooth y x (sym x y N)) as (Sy & Ly & By).
-  assert (I : 0 < / alpha) by now apply Rinv_0_lt_compat.
-  assert (W : forall u v, u <= v -> u / alpha <= v / alpha)
-    by (intros; apply Rmult_le_compat_r; lra).
-  assert (E : forall u, alpha * (u / alpha) = u) by (intros; field; lra).
-  assert (0 < S x / alpha /\ 0 < S y / alpha) as [] by (split; apply Rmult_lt_0_compat; lra).
-  assert (Dx : S x / alpha <= exp beta * (S y / alpha))
-    by (unfold Rdiv; rewrite <- Rmult_assoc; apply W; assumption).
-  assert (Dy : S y / alpha <= exp beta * (S x / alpha))
-    by (unfold Rdiv; rewrite <- Rmult_assoc; apply W; assumption).
-  destruct (Rle_or_lt (S x) (S y)) as [C | C].
-  - apply (pair_of_neighbors h (f x) (f y) _ _ alpha beta); auto.
-    rewrite E, Rabs_minus_sym. assumption.
-  - apply (pair_of_neighbors h (f y) (f x) _ _ alpha beta); auto.
-    + split; [assumption | apply W; lra].
-    + rewrite E, Rabs_minus_sym. assumption.
+  intros T neighbors f S h alpha beta epsilon sym smooth A H.
+  refine (pair_of_neighbors (fun p q => forall z, p z <= exp epsilon * q z) T neighbors f S h alpha
+    beta _ _ sym smooth A).
+  - intros p q v a Ha N z. unfold release, Rdiv. rewrite <- Rmult_assoc.
+    apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat, Ha | apply N].
+  - intros s l Hs Hl. split; intros z; now apply H.
 Qed.
 
 (* Of dpfast/noise/smooth/pair.py, the classical form: a shift that costs epsilon1 and a dilation
@@ -233,7 +239,7 @@ Proof.
       rewrite (Rmult_comm (exp beta)) in GB. rewrite even in G0, GB. nra.
 Qed.
 
-(* `largest_shift` of pair.py: the least of the three gaps, the last in units of the larger scale. *)
+(* `largest_shift` of pair.py: the least of three gaps, the last in units of the larger scale. *)
 Definition largest_shift (gap : R -> R -> R) (epsilon beta : R) : R :=
   Rmin (gap epsilon 0)
     (Rmin (gap (epsilon + beta) beta) (exp beta * gap (epsilon - beta) (- beta))).
@@ -414,8 +420,8 @@ Theorem cauchy_noise_is_private : forall (T : Type) (neighbors : T -> T -> Prop)
 Proof.
   intros T neighbors f S beta epsilon sym smooth Hb. set (a := cauchy_alpha beta epsilon).
   assert (E := exp_pos epsilon). assert (B := exp_pos beta). assert (B' := exp_pos (- beta)).
-  assert (EE : exp epsilon * exp (- epsilon) = 1) by (rewrite exp_times, Rplus_opp_r; apply exp_0).
-  assert (BB : exp beta * exp (- beta) = 1) by (rewrite exp_times, Rplus_opp_r; apply exp_0).
+  assert (EE : exp epsilon * exp (- epsilon) = 1) by apply exp_inverse.
+  assert (BB : exp beta * exp (- beta) = 1) by apply exp_inverse.
   assert (one : 1 < exp beta) by (rewrite <- exp_0; apply exp_increasing; lra).
   assert (less : exp beta < exp epsilon) by (apply exp_increasing; lra).
   assert (spread : 2 * exp beta * (cosh epsilon - cosh beta) * exp epsilon =
@@ -430,8 +436,7 @@ Proof.
   { assert (L := Rmin_l _ _ : a <= 2 * sinh (epsilon / 2)).
     apply Rle_trans with ((2 * sinh (epsilon / 2)) * (2 * sinh (epsilon / 2)) * exp epsilon);
       [apply Rmult_le_compat_r; [|apply Rmult_le_compat]; lra|]. apply Req_le. unfold sinh.
-    assert (H : exp (epsilon / 2) * exp (- (epsilon / 2)) = 1)
-      by (rewrite exp_times, Rplus_opp_r; apply exp_0).
+    assert (H := exp_inverse (epsilon / 2)).
     replace (exp epsilon) with (exp (epsilon / 2) * exp (epsilon / 2))
       by (rewrite exp_times; f_equal; field).
     set (u := exp (epsilon / 2)) in *. set (v := exp (- (epsilon / 2))) in *. field_simplify.
