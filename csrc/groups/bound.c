@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define TILE 512
-#define FEW 16    /* items that are sorted by insertion, and those of a bucket */
+#define FEW 16    /* so many items are sorted by insertion, and are about in one bucket */
 #define TOP ((uint64_t)1 << 63)
 
 void dpf_bound_count(const dpf_keys_key *key, const uint64_t *low, const uint64_t *high,
@@ -40,7 +40,7 @@ void dpf_bound_place(const uint16_t *part, const uint64_t *low, const uint64_t *
     }
 }
 
-/* A row: three hashes and its record. */
+/* A row: its three hashes, its record, and the high word of its id. */
 typedef struct {
     uint64_t unit, group, row;
     const uint64_t *record;
@@ -57,7 +57,7 @@ static inline int same_group(const item *a, const item *b)
     return a->group == b->group && a->record[2] == b->record[2];
 }
 
-/* By hashes; if they may tie, by what they are of as well. */
+/* Compares by hashes; with `ties` also by the ids, codes and numbers behind equal hashes. */
 static inline int less(const item *a, const item *b, int ties)
 {
     if (a->unit != b->unit)
@@ -118,7 +118,7 @@ static int tied(const item *x, size_t n)
     return 0;
 }
 
-/* The items of a bucket, in order. */
+/* Marks the rows that count among the sorted items of a bucket. */
 static void mark(const dpf_bound *bound, const item *x, size_t n, uint8_t *marks)
 {
     for (size_t i = 0, end; i < n; i = end) {
@@ -133,7 +133,7 @@ static void mark(const dpf_bound *bound, const item *x, size_t n, uint8_t *marks
     }
 }
 
-/* The items of some records, in their order. */
+/* Writes the items of an array of records, in the same order. */
 static void fill(const dpf_bound *bound, const dpf_bound_run *run, item *x)
 {
     uint64_t low[TILE], high[TILE], hash[TILE];

@@ -3,14 +3,14 @@
 #include "core/fetch.h"
 
 #define TILE 512
-#define AHEAD 24 /* rows whose slots are on their way */
+#define AHEAD 24 /* the slot of a row is prefetched this many rows before it is read */
 
 static inline size_t place(const dpf_codes *codes, uint32_t hash)
 {
     return hash >> (DPF_CODES_BITS - codes->bits);
 }
 
-/* The slot of some words, or the free one where they would stand. */
+/* Returns the slot of the words of a key, or the free slot where they belong. */
 static inline dpf_codes_slot *probe(const dpf_codes *codes, uint32_t hash, uint64_t low, uint64_t high)
 {
     const size_t mask = ((size_t)1 << codes->bits) - 1;
@@ -29,14 +29,14 @@ static inline dpf_codes_slot *shortcut(const dpf_codes *codes, uint64_t low, uin
     return codes->near + (product >> (64 - DPF_CODES_NEAR));
 }
 
-/* Some rows without a shortcut: where they stand, their words and the hashes of these. */
+/* Rows without a shortcut: their indices, their words and the hashes of these. */
 typedef struct {
     uint16_t row[TILE];
     uint64_t low[TILE], high[TILE], hash[TILE];
 } far_rows;
 
-/* Writes the codes of rows that have a shortcut, -1 for rows without a key; the others are
- * gathered, and their number is returned. */
+/* Writes the codes of rows whose key has a shortcut, and -1 for rows without a key. Collects the
+ * other rows in `far`, and returns their number. */
 static inline size_t gather(const dpf_codes *codes, const uint64_t *low, const uint64_t *high,
                             const uint8_t *present, size_t n, int32_t *out, far_rows *far)
 {
@@ -63,7 +63,8 @@ static inline void ahead(const dpf_codes *codes, const far_rows *far, size_t j, 
         dpf_prefetch(codes->slots + place(codes, (uint32_t)(far->hash[j] >> 32)));
 }
 
-/* First by low words alone, whose high words are then on their way when they are compared. */
+/* Slots are first searched by low words alone. This prefetches the high words, which are compared
+ * in a second loop. */
 void dpf_codes_find(const dpf_codes *codes, const uint64_t *low, const uint64_t *high,
                     const uint8_t *present, size_t n, int32_t *out)
 {

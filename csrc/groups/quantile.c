@@ -4,8 +4,8 @@
 
 __extension__ typedef __int128 wide;
 
-/* Ranks that a look begins with: those that weigh more than e^-FEW, or FEW. It goes on until runs
- * outside the window are proposed seldom enough. */
+/* The first window has the ranks with a weight above e^-FEW, but at most about FEW on either side.
+ * It is doubled until candidates outside of it are proposed rarely. */
 #define FEW 10
 
 static wide target(const dpf_groups_quantile *in, size_t n)

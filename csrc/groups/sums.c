@@ -5,8 +5,8 @@
 #include "core/fetch.h"
 #include "core/isa.h"
 
-#define AHEAD 24 /* rows whose sums are on their way */
-#define LINE 4   /* sums of a line of the cache */
+#define AHEAD 24 /* the sum of a row's group is prefetched this many rows before it is changed */
+#define LINE 4   /* the number of sums in a line of the cache */
 
 #define MAGIC 0x1.8p52
 #define MAGIC_BITS 0x4338000000000000u
@@ -14,7 +14,7 @@
 #define DPF_BODY "groups/sums_body.h"
 #include "core/each_isa.h"
 
-/* One block of rows: their values as float64, their cells and the places of their groups. */
+/* One block of rows: their values as float64, their cells and the indices of their groups. */
 typedef struct {
     double x[DPF_QUANTISE_BLOCK];
     uint64_t cell[DPF_QUANTISE_BLOCK];
@@ -42,7 +42,7 @@ static void fill(block *b, int kind, const void *x, const int32_t *codes, size_t
 
 #define EACH_BLOCK(ADD)                                                                            \
     block b;                                                                                       \
-    memset(b.group, 0, sizeof b.group); /* those behind the last row are looked at, too */         \
+    memset(b.group, 0, sizeof b.group); /* entries beyond the last row are read, too */            \
     if (!dpf_can_read(kind))                                                                       \
         return -1;                                                                                 \
     for (size_t i = 0; i < n; i += DPF_QUANTISE_BLOCK) {                                           \
@@ -143,7 +143,7 @@ static inline wide wide_of(const uint64_t *words)
 static inline wide part_of(wide total, uint64_t k, uint64_t c)
 {
     const int64_t near = (int64_t)total;
-    if (near == total) { /* division of 64 bits is many times as fast */
+    if (near == total) { /* a division of 64 bits is many times as fast as one of 128 */
         const int64_t rest = near % (int64_t)c;
         const wide more = (wide)rest * (wide)k;
         const int64_t few = (int64_t)more;

@@ -1,7 +1,8 @@
-/* Exact sums of clamped values by group: cells as in summaries/quantise.h, added to the group that
- * each row is of. No order of the rows and no cut into chunks changes a bit.
+/* Exact sums of clamped values by group. Each row has a cell, as in summaries/quantise.h; it is
+ * added to the sum of the row's group. Neither the order of the rows nor their division into chunks
+ * changes a bit.
  *
- * A row whose code is not 0 .. groups - 1 is of no group, and adds to nothing.
+ * A row whose code is not in 0 .. groups - 1 is in no group, and counts in no sum of a group.
  *
  * Its slow twin is tests/reference/groups/sums.py.
  */
@@ -14,61 +15,70 @@
 #include "summaries/quantise.h"
 
 typedef struct {
-    uint64_t sum, rows; /* rows in the lower 40 bits, and above them the carries of `sum` */
+    uint64_t sum, rows; /* `rows` has the number of rows in its lower 40 bits, and above them the
+                         * carries of `sum` */
 } dpf_groups_total;
 
 typedef struct {
-    uint64_t sum, rows, low, high; /* the lower and the upper halves of squares */
+    uint64_t sum, rows, low, high; /* low and high: sums of the lower and upper halves of squares */
 } dpf_groups_moments;
 
 #define DPF_GROUPS_CARRY ((uint64_t)1 << 40)
 
-/* Adds n rows to the groups; `out` has room for one group more, which is what rows of no group are
- * added to. A NaN counts as `nan_cell`, or if that is negative, as no row. *nan counts those of a
- * group. -1 when there is no such kind or path. A group has less than 2^40 rows, and in moments
- * less than 2^32. */
+/* Adds n rows to the groups. `out` has one more entry than there are groups, for the rows in no
+ * group. A NaN counts as `nan_cell`, or if that is negative, its row does not count. *nan is
+ * increased by the number of NaN in groups. Returns 0, or -1 when the kind is unknown or dpf_isa()
+ * has no path. A group has less than 2^40 rows, and for dpf_groups_square less than 2^32. */
 int dpf_groups_sum(int kind, const void *x, size_t n, const int32_t *codes, uint32_t groups,
                    const dpf_quantise_cells *cells, int64_t nan_cell, dpf_groups_total *out,
                    uint64_t *nan);
 
-/* The same with squares, for cells of at most DPF_QUANTISE_SQUARES. */
+/* The same with sums of squares, for cells of at most DPF_QUANTISE_SQUARES. */
 int dpf_groups_square(int kind, const void *x, size_t n, const int32_t *codes, uint32_t groups,
                       const dpf_quantise_cells *cells, int64_t nan_cell, dpf_groups_moments *out,
                       uint64_t *nan);
 
-/* Adds the number of rows of each group to counts[0 .. groups], the last for rows of none. */
+/* Adds the number of rows of each group to counts[0 .. groups]; the last is for rows in no
+ * group. */
 void dpf_groups_count(const int32_t *codes, size_t n, uint32_t groups, uint64_t *counts);
 
-/* The cell of each of n values, counted from the first, of which there are at most 2^31; that of a
- * NaN is `nan_cell`. The code of a row of no group becomes `groups`, also that of a NaN if
- * `nan_cell` is negative. Returns and counts as above. */
+/* Writes the cell of each of n values, counted from the first cell; there are at most 2^31 cells.
+ * The cell of a NaN is `nan_cell`. The code of a row in no group becomes `groups`, and so does that
+ * of a NaN if `nan_cell` is negative. *nan and the result are as in dpf_groups_sum. */
 int dpf_groups_cells(int kind, const void *x, size_t n, int32_t *codes, uint32_t groups,
                      const dpf_quantise_cells *cells, int64_t nan_cell, int32_t *out,
                      uint64_t *nan);
 
-/* A sum of what was added up: a sum + b rows + c squares. */
+/* The linear combination a sum + b rows + c squares. */
 typedef struct {
     int64_t a, b, c;
 } dpf_groups_form;
 
-/* out[g] = floor(form / 2^shift) of each group, or the number of int64 nearest to it that is at
- * most 2^62 in size. `columns` is 2 for totals and 4 for moments. */
+/* out[g] = floor(form / 2^shift) of each group, clamped to [-2^62, 2^62]. `columns` is 2 for totals
+ * and 4 for moments. */
 void dpf_groups_combine(const uint64_t *totals, size_t groups, size_t columns, dpf_groups_form form,
                         unsigned shift, int64_t *out);
 
-/* Adds n rows to the groups, each of them a number in each of some columns of n: `out` has a sum
- * for each, side by side, and for rows of no group as above. */
+/* Adds n rows of several columns to the groups: x[j * n + i] is the number of row i in column j.
+ * Group g has one total for each column, from out[g * columns] on. The last group is for rows in
+ * none. */
 void dpf_groups_columns(const uint32_t *x, size_t n, size_t columns, const int32_t *codes,
                         uint32_t groups, dpf_groups_total *out);
 
-/* What units count for: of each of n, whose rows and sums were added up side by side, `columns`
- * words in all, the integer T = sum of factors times sums. The factors are of 128 bits, low word
- * first: one for each sum, or with `squares` (then there are 4 words) of the sum and of squares,
- * and then that of rows. A unit of c rows counts T min(c, most) / c, rounded towards zero, or
- * unless `ends` is NULL, the number between two of 128 bits that is nearest to that; nothing if c
- * is 0. Unless `whole` is NULL, a unit has several of the n, and `whole` says its number of rows
- * for each. It is added to out[codes[i]], of 128 bits each, or to the first if `codes` is NULL;
- * nowhere if that is negative. T, and all sums of it, are less than 2^126 in size. */
+/* Bounds what each of n units adds, and adds it to `out`.
+ *
+ * Unit i has `columns` words of `totals`: sums and numbers of rows (dpf_groups_total), or with
+ * `squares` the 4 words of dpf_groups_moments. Let T be the sum of factors times sums. The factors
+ * are integers of 128 bits, low word first: one for each sum, or with `squares` those of the sum
+ * and of the sum of squares, and at last that of the number of rows.
+ *
+ * A unit of c rows counts T min(c, most) / c, rounded towards zero, and nothing if c is 0. Unless
+ * `ends` is NULL, this is clamped to two ends of 128 bits. Unless `whole` is NULL, a unit has
+ * several of the n entries, and whole[i] is the number of rows of all its entries.
+ *
+ * The result is added to the integer of 128 bits out[codes[i]], or to the first one if `codes` is
+ * NULL. If codes[i] is negative, it is ignored. T, and all sums of it, are less than 2^126 in
+ * size. */
 void dpf_groups_bound(const uint64_t *totals, size_t n, size_t columns, int squares,
                       const uint64_t *factors, uint64_t most, const uint64_t *ends,
                       const uint64_t *whole, const int32_t *codes, uint64_t *out);

@@ -1,4 +1,4 @@
-/* Writes the cells of m values, and returns whether one of them is NaN. */
+/* Writes the cells of m values, and returns whether any value is NaN. */
 static int DPF_NAME(groups_cells)(const double *x, size_t m, const dpf_quantise_cells *c, uint64_t *u)
 {
     const double lo = c->lo, hi = c->hi, scale = c->scale;

@@ -4,7 +4,7 @@
 
 #include "core/fetch.h"
 
-#define MAGIC 0x1.8p52 /* added to a number below 2^51 in size, it leaves the nearest integer */
+#define MAGIC 0x1.8p52 /* (v + MAGIC) - MAGIC is v rounded to an integer, for |v| below 2^51 */
 
 #define DPF_BODY "learn/box_body.h"
 #include "core/each_isa.h"

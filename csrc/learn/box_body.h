@@ -1,4 +1,4 @@
-/* Writes one stretch of rows as integers, and returns how many of its numbers are NaN. */
+/* Writes n rows as integers, and returns how many of their numbers are NaN. */
 static size_t DPF_NAME(box)(const double *restrict x, size_t n, const dpf_box_limits *limits,
                             double *restrict out)
 {

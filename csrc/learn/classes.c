@@ -4,9 +4,9 @@
 
 #include "core/isa.h"
 
-#define MAGIC 0x1.8p52 /* added to a number below 2^51 in size, it leaves the nearest integer */
+#define MAGIC 0x1.8p52 /* (v + MAGIC) - MAGIC is v rounded to an integer, for |v| below 2^51 */
 
-/* Rows between what is read from memory and what is worked on. */
+/* Rows are prefetched this many rows before they are read. */
 #define AHEAD 64
 
 #define DPF_BODY "learn/classes_body.h"

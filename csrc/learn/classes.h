@@ -1,5 +1,5 @@
-/* Sums of each class in one pass: of the cells of each column, counted from its middle, and of
- * their squares, kept as float64.
+/* Sums by class in one pass: of the cells of each column, counted from its middle, and of the
+ * squares of these, as float64.
  *
  * The cell of x in column j is rint(min(max(x scale_j, lo_j), hi_j)) - middle_j, ties to even,
  * where lo_j, hi_j and middle_j are integers below 2^51 in size. If z is at most 2^20 in size, the
@@ -18,9 +18,10 @@ typedef struct {
     const double *scale, *lo, *hi, *middle; /* of each column */
 } dpf_classes_limits;
 
-/* Adds the cells of row i to sums[key[i] * 2 * width ..], and behind them their squares; a key
- * beyond keys is keys, so there are keys + 1 classes. Returns through *nan how many numbers were
- * NaN (they count as lo). -1 when DPFAST_ISA asks for what cannot be had. */
+/* Adds the cells of row i to the `width` sums from sums[key[i] * 2 * width] on, and their squares
+ * to the `width` sums after these. A key above `keys` counts as `keys`, so there are keys + 1
+ * classes. A NaN counts as lo; *nan is the number of NaN. Returns 0, or -1 when dpf_isa() has no
+ * path. */
 int dpf_classes(const double *x, size_t n, size_t width, const dpf_classes_limits *limits,
                 const uint32_t *key, uint32_t keys, double *sums, size_t *nan);
 

@@ -1,6 +1,7 @@
-/* Sums by class. Lanes are columns; those that fill no vector go one by one. All sums are exact. */
+/* Sums by class. The lanes of a vector are columns; columns that fill no vector are added one by
+ * one. All sums are exact. */
 #if DPF_VECTOR
-#define LANES (DPF_VECTOR < 32 ? DPF_VECTOR / 8 : 4) /* wider ones wait longer for their sums */
+#define LANES (DPF_VECTOR < 32 ? DPF_VECTOR / 8 : 4) /* wider sums take longer to load */
 typedef double DPF_NAME(classes_vec) __attribute__((vector_size(8 * LANES)));
 typedef int64_t DPF_NAME(classes_int) __attribute__((vector_size(8 * LANES)));
 #define INT DPF_NAME(classes_int)
@@ -8,7 +9,7 @@ typedef int64_t DPF_NAME(classes_int) __attribute__((vector_size(8 * LANES)));
 #endif
 #define CHOOSE(truth, a, b) ((truth) ? (a) : (b))
 
-/* Adds as many columns as T has numbers, from column j on; `nan` counts what is none. */
+/* Adds as many columns as a T has numbers, from column j on. `nan` counts NaN. */
 #define ADD(T, WHICH, nan)                                                                         \
     {                                                                                              \
         T v, s, q, unit, least, most, centre;                                                      \
@@ -36,14 +37,14 @@ static size_t DPF_NAME(classes)(const double *x, size_t n, size_t width,
 {
     size_t nan = 0;
 #if DPF_VECTOR
-    INT truths = {0}; /* -1 for each NaN */
+    INT truths = {0}; /* minus the number of NaN in each lane */
 #endif
     for (size_t i = 0; i < n; i++) {
         const double *row = x + i * width;
         double *totals = sums + 2 * width * (key[i] < keys ? key[i] : keys);
         size_t j = 0;
 #if defined(__GNUC__) || defined(__clang__)
-        if (n - i > AHEAD) /* left to itself, memory comes slower than it is worked on */
+        if (n - i > AHEAD) /* without a prefetch, the sums wait for memory */
             for (size_t k = 0; k < width; k += 8)
                 __builtin_prefetch(row + AHEAD * width + k);
 #endif

@@ -1,15 +1,15 @@
-/* Coordinates of a block of rows; see learn/coordinates.h. Lanes are rows: each has
- * the same operations in the same order on all paths. */
+/* Coordinates of a block of rows; see learn/coordinates.h. The lanes of a vector are rows, so each
+ * row has the same operations in the same order on all paths. */
 #include "core/vector.h"
 #define B DPF_PLACE_BLOCK
 
-/* The numbers of `here` rows, column by column; 0 in the rows of the block beyond them. */
+/* Writes the numbers of `here` rows column by column, and 0 for the other rows of the block. */
 static void DPF_NAME(place_turn)(const double *x, size_t here, size_t width, double *z)
 {
     if (here < B)
         memset(z, 0, width * B * sizeof *z);
     size_t r = 0;
-    for (; r + 4 <= here; r += 4) { /* four rows at a time are one store */
+    for (; r + 4 <= here; r += 4) { /* four rows of a column are one store */
         const double *a = x + r * width, *b = a + width, *c = b + width, *d = c + width;
         for (size_t j = 0; j < width; j++) {
             const double four[4] = {a[j], b[j], c[j], d[j]};
@@ -21,7 +21,7 @@ static void DPF_NAME(place_turn)(const double *x, size_t here, size_t width, dou
             z[j * B + r] = x[r * width + j];
 }
 
-/* Their coordinates, over the rows. `odd` becomes 1 for a row with a NaN, and 0 for others. */
+/* Replaces the numbers in `z` by coordinates. `odd` becomes 1 for a row with a NaN, else 0. */
 static void DPF_NAME(place_block)(const dpf_place *place, double *z, double *odd)
 {
     for (size_t r = 0; r < B; r++)

@@ -3,7 +3,8 @@
 #include "core/fetch.h"
 #include "core/isa.h"
 
-/* Codes that one loop runs over, of several rows if there are few attributes. */
+/* The largest number of codes in one loop, which are those of several rows if there are few
+ * attributes. */
 #define LONG ((size_t)256)
 
 #define DPF_BODY "learn/cross_body.h"
@@ -30,7 +31,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 void dpf_cross_walk(const uint32_t *codes, size_t width, size_t n, const dpf_cross_node *nodes,
                     size_t steps, uint32_t *node)
 {
-    for (size_t s = 0; s < steps; s++) /* all rows a step at a time: none waits for its own loads */
+    for (size_t s = 0; s < steps; s++) /* one step of all rows: no load waits for the one before */
         for (size_t i = 0; i < n; i++) {
             const dpf_cross_node at = nodes[node[i]];
             node[i] = at.child + least(codes[i * width + at.split], at.last);
@@ -43,7 +44,7 @@ void dpf_cross_keys(const uint32_t *node, const uint32_t *label, size_t n, const
     for (size_t i = 0; i < n; i++) {
         const uint32_t first = slot[node[i]];
         const uint32_t none = (first == UINT32_MAX) | (label[i] >= classes);
-        key[i] = (first * classes + label[i]) | (0 - none); /* without a branch to guess */
+        key[i] = (first * classes + label[i]) | (0 - none); /* without a branch */
     }
 }
 
@@ -65,8 +66,8 @@ int dpf_cross_count(const uint32_t *codes, size_t width, size_t n, const uint32_
             const size_t here = n - i < rows ? n - i : rows;
             DPF_CHOSEN(cross_places)(codes + i * width + from, here * some, limit, at, keys + 1,
                                      place);
-            /* Two rows that fall into one cell are as many additions apart as there are
-             * attributes. */
+            /* In this order two additions to one count are as far apart as there are attributes, so
+             * the second does not wait for the first. */
             for (size_t r = 0; r < here; r++) {
                 int64_t *cells = counts + least(key[i + r], keys);
                 for (size_t a = 0; a < some; a++)

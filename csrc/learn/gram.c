@@ -8,7 +8,7 @@ int dpf_gram(const double *rows, size_t n, size_t width, const dpf_box_limits *l
              int64_t *sums, int64_t *products, double *scratch, size_t *done)
 {
     const size_t size = DPF_PRODUCTS_FOUND(width);
-    double *found = (double *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63); /* vectors, aligned */
+    double *found = (double *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63); /* aligned */
     double *z = found + size;
     *done = 0;
     if (dpf_isa() < 0)

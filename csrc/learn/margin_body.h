@@ -1,8 +1,8 @@
-/* A step of a perceptron. Lanes are rows. */
+/* A step of a perceptron. The lanes of a vector are rows. */
 #include "learn/coordinates_body.h"
 
-/* Rows to integers, and bias + sum of w z. A row is shortened by its factor, unless there is
- * none. */
+/* Rounds the coordinates of rows to integers z, after multiplying them by a factor for each row
+ * unless `factor` is NULL. Writes bias + sum of w z to `side`. */
 static void DPF_NAME(margin_sides)(const dpf_margin_model *model, double *z, const double *factor,
                                    double *side)
 {
@@ -23,7 +23,7 @@ static void DPF_NAME(margin_sides)(const dpf_margin_model *model, double *z, con
     }
 }
 
-/* What shortens a row of coordinates that is longer than `length`, and 1 for others. */
+/* Writes the factor that shortens a row longer than `length`, and 1 for other rows. */
 static void DPF_NAME(margin_factors)(const double *z, size_t width, double length, double *factor)
 {
     for (size_t r = 0; r < B; r++)
@@ -42,7 +42,7 @@ static int DPF_NAME(margin_rows)(const double *rows, const double *labels, size_
     const size_t width = model->place.width;
     const int cut = model->length > 0;
     double *z = scratch, *odd = z + width * B, *factor = odd + B, *side = factor + B, *y = side + B;
-    double *totals = y + B; /* LANES for each column */
+    double *totals = y + B; /* LANES partial sums for each column */
     VEC wrong = {0}, missing = {0}, total = {0};
     memset(totals, 0, width * LANES * sizeof *totals);
     for (size_t at = 0; at < n; at += B) {
@@ -57,7 +57,7 @@ static int DPF_NAME(margin_rows)(const double *rows, const double *labels, size_
         DPF_NAME(margin_sides)(model, z, cut ? factor : NULL, side);
         DPF_NAME(place_turn)(labels + at, here, 1, y);
         for (size_t r = here; r < B; r++)
-            side[r] = -1, odd[r] = 0; /* rows that are not there are of class -1, and right */
+            side[r] = -1, odd[r] = 0; /* unused rows of the block count as right, with class -1 */
         for (size_t r = 0; r < B; r += LANES) {
             const VEC none = {0}, one = ALL(1.0), gone = DPF_NAME(vec_load)(odd + r);
             VEC label = DPF_NAME(vec_load)(y + r);

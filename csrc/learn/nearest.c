@@ -8,20 +8,20 @@
 
 #define MAGIC 0x1.8p52
 #define MAGIC_BITS 0x4338000000000000
-#define AHEAD ((size_t)1 << 10) /* numbers between what is read and what is fetched */
+#define AHEAD ((size_t)1 << 10) /* a number is prefetched this many numbers before it is read */
 
 /* Scratch memory. */
 typedef struct {
-    size_t block;       /* rows that are worked on together */
-    size_t wide;        /* a row's length in whole vectors */
-    int64_t *sums;      /* of each centre, rows of `wide`; or NULL */
-    uint64_t *counts;   /* of each centre: the caller's */
-    double *lo, *hi, *middle, *scale, *fill; /* of the columns, `wide` each */
-    double *none;       /* what a NaN counts as for scores: `fill`, or it stays a NaN */
-    int64_t *base;      /* the bits that stand for cell 0 */
-    double *y;          /* coordinates of a block, column by column */
-    int64_t *label;     /* of the rows of a block */
-    double *tail;       /* the last rows, with room to read beyond them */
+    size_t block;       /* the number of rows that are computed together */
+    size_t wide;        /* the number of columns, rounded up to whole vectors */
+    int64_t *sums;      /* `wide` sums for each centre; or NULL */
+    uint64_t *counts;   /* the caller's count of each centre */
+    double *lo, *hi, *middle, *scale, *fill; /* `wide` numbers each, one for each column */
+    double *none;       /* the value of a NaN in scores: `fill`, or NaN if rows are left out */
+    int64_t *base;      /* the bits of MAGIC plus the first cell of each column */
+    double *y;          /* the coordinates of a block, column by column */
+    int64_t *label;     /* the centres of the rows of a block */
+    double *tail;       /* a copy of the last rows, with room to read beyond them */
 } nearest_work;
 
 #if !defined(__GNUC__) && !defined(__clang__)

@@ -1,5 +1,5 @@
-/* A step of k-means. For scores lanes are rows: each row has the same operations in the same order
- * on all paths. For sums, which are exact, they are columns. */
+/* A step of k-means. For scores the lanes of a vector are rows, so each row has the same operations
+ * in the same order on all paths. For sums, which are exact, the lanes are columns. */
 #include "core/vector.h"
 #if DPF_VECTOR
 #define TRUTH(a) (INT)(a)
@@ -25,7 +25,7 @@
 
 enum { DPF_NAME(nearest_lanes) = LANES };
 
-/* A NaN stays one if `fill` is. */
+/* Clamps v, and replaces a NaN by `fill`. If that is NaN, the result is NaN. */
 static inline VEC DPF_NAME(nearest_clamp)(VEC v, VEC lo, VEC hi, VEC fill)
 {
     v = PICK(TRUTH(v != v), fill, v);
@@ -33,9 +33,9 @@ static inline VEC DPF_NAME(nearest_clamp)(VEC v, VEC lo, VEC hi, VEC fill)
     return PICK(TRUTH(v > hi), hi, v);
 }
 
-/* Coordinates of a block of rows, column by column: as many rows and columns at a time as a vector
- * is long. To zip each row with the one half a vector below, as often as a vector can be halved,
- * turns rows into columns. */
+/* Writes the coordinates of a block of rows, column by column. A square of LANES rows and columns
+ * is transposed at a time, by log2(LANES) rounds. Each round interleaves row i with row i + LANES /
+ * 2. */
 static void DPF_NAME(nearest_columns)(const double *x, const dpf_nearest_model *model,
                                       const nearest_work *w)
 {
@@ -64,7 +64,7 @@ static void DPF_NAME(nearest_columns)(const double *x, const dpf_nearest_model *
     }
 }
 
-/* The scores of `many` centres (1, 2 or 4) for 2 x LANES rows, and the best so far. */
+/* Computes the scores of `many` centres (1, 2 or 4) for 2 LANES rows, and updates the best. */
 #define SCORES(many)                                                                               \
     {                                                                                              \
         VEC s[many], t[many];                                                                      \
@@ -93,7 +93,7 @@ static void DPF_NAME(nearest_columns)(const double *x, const dpf_nearest_model *
 static void DPF_NAME(nearest_labels)(const dpf_nearest_model *model, const nearest_work *w)
 {
     const size_t width = model->width, centres = model->centres, block = w->block;
-    const int64_t start = model->skip ? (int64_t)centres : 0; /* a NaN is not less than anything */
+    const int64_t start = model->skip ? (int64_t)centres : 0; /* a NaN score never replaces it */
     int64_t *label = w->label;
     for (size_t r = 0; r < block; r += 2 * LANES) {
         const double *y = w->y + r;
@@ -111,13 +111,13 @@ static void DPF_NAME(nearest_labels)(const dpf_nearest_model *model, const neare
     }
 }
 
-/* Adds rows to the sums of their centres. Where columns end lanes go on into the next row: what is
- * found there counts as 0. */
+/* Adds rows to the sums of their centres. The last vector of a row reads into the next row; the
+ * limits there are 0, so these lanes add 0. */
 static void DPF_NAME(nearest_add)(const double *x, size_t here, size_t ahead, size_t width,
                                   const nearest_work *w)
 {
     const VEC magic = ALL(MAGIC);
-    const nearest_work work = *w; /* which nothing that is stored can change */
+    const nearest_work work = *w; /* a copy, so that the compiler knows that no store changes it */
     for (size_t r = 0; r < here; r++, x += width) {
         int64_t *sums = work.sums + (size_t)work.label[r] * work.wide;
         work.counts[work.label[r]]++;

@@ -7,12 +7,13 @@
 
 #define B DPF_PRODUCTS_ROWS
 #define SIDE DPF_PAIRS_SIDE
-#define MAGIC 0x1.8p52 /* added to a number below 2^51 in size, it leaves the nearest integer */
+#define MAGIC 0x1.8p52 /* (v + MAGIC) - MAGIC is v rounded to an integer, for |v| below 2^51 */
 
 #define DPF_BODY "learn/pairs_body.h"
 #include "core/each_isa.h"
 
-/* lo, hi, middle and scale of some columns, of several rows side by side; where they end. */
+/* Writes lo, hi, middle and scale of `width` columns, each repeated for SIDE rows. Returns the
+ * end. */
 static double *spread(const dpf_place *place, size_t from, size_t width, double *to)
 {
     const double *each[] = {place->lo, place->hi, place->middle, place->scale};
@@ -22,7 +23,8 @@ static double *spread(const dpf_place *place, size_t from, size_t width, double 
     return to;
 }
 
-/* A whole block of rows, with numbers for what is missing, which `absent` counts. */
+/* Copies `here` rows to a whole block. Replaces each NaN by `fill`, and counts the NaN of each row
+ * in `absent`. */
 static void mend(const double *x, size_t here, size_t width, const double *fill, double *to,
                  size_t *absent)
 {
@@ -34,8 +36,8 @@ static void mend(const double *x, size_t here, size_t width, const double *fill,
     memset(to + here * width, 0, (B - here) * width * sizeof *to);
 }
 
-/* Integers of a block of rows and of its labels where it has fewer rows, or NaN; 0 for rows that do
- * not count. How many had a NaN. */
+/* Writes the integers of a block that has a NaN or fewer rows, and of its labels. Rows that do not
+ * count become 0. Returns how many rows have a NaN. */
 static size_t odd_block(const double *x, const double *y, size_t here, const dpf_place *place,
                         int skip, const double *limits, const double *last, double *z, double *t)
 {
@@ -63,7 +65,7 @@ int dpf_pairs(const double *rows, const double *labels, size_t n, const dpf_plac
     *missing = 0;
     if (dpf_isa() < 0)
         return -1;
-    double *found = (double *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63); /* vectors, aligned */
+    double *found = (double *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63); /* aligned */
     double *limits = found + size, *last = spread(place, 0, columns, limits);
     double *z = spread(place, columns, 1, last), t[B];
     memset(z + B * columns, 0, DPF_PRODUCTS_BEYOND * sizeof *z);

@@ -1,5 +1,5 @@
-/* Writes the coordinates of a block of rows. Returns whether there is a NaN, which has the
- * coordinate of the lower limit. */
+/* Writes the coordinates of a block of rows. Returns whether there is a NaN, whose coordinate is
+ * that of the lower limit. */
 static int DPF_NAME(pairs_place)(const double *restrict x, size_t width,
                                  const double *restrict limits, double *restrict z)
 {
@@ -17,7 +17,7 @@ static int DPF_NAME(pairs_place)(const double *restrict x, size_t width,
     return nan != 0;
 }
 
-/* Adds the labels of a block, and their squares, each in eight parts. */
+/* Adds the labels of a block, and their squares, each to eight partial sums. */
 static void DPF_NAME(pairs_labels)(const double *restrict t, double *restrict sum,
                                    double *restrict square)
 {

@@ -1,10 +1,10 @@
-/* Sums of products. Lanes are columns, and where columns end they go on into the next row: what is
- * found there is not used. */
+/* Sums of products. The lanes of a vector are columns. The last vector of a row reads into the next
+ * row, and these sums are not used. */
 #include "core/vector.h"
 
-/* Adds the products of `high` factors of each row (1, 2, 4 or 8, which lie `step` after those of
- * the row before) with the columns of a vector. Eight sums are under way, so none waits for
- * another. */
+/* Adds the products of `high` factors of each row (1, 2, 4 or 8) with the columns of one vector.
+ * The factors of a row are `step` after those of the row before. There are eight independent sums,
+ * so no addition waits for the one before. */
 #define TILE(high, factors, step, to)                                                              \
     {                                                                                              \
         const double *f = (factors);                                                               \
@@ -23,8 +23,8 @@
         }                                                                                          \
     }
 
-/* Tiles of eight columns and a vector of others, not below them; what is left of the columns, and
- * labels, with all vectors. */
+/* A tile is the products of eight columns with one vector of columns, from the diagonal on. The
+ * last columns, if they are fewer than eight, and the labels, are multiplied with all vectors. */
 static void DPF_NAME(products_add)(const double *z, size_t width, const double *labels, double *found)
 {
     const size_t wide = DPF_PRODUCTS_WIDE(width), whole = width / 8 * 8, rest = width - whole;

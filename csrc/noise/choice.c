@@ -1,14 +1,18 @@
-/* The bounds. Let u = 2^-53 and x = the lesser of nearer() and ceiling(). D >= (d - slack) (1 -
- * 2^-50) where d >= slack (with DBL_MAX for d = infinity), and the computed lower is at most d (1 -
- * 2^-48) (1 + 2 u) - slack (1 - u): below D by more than u D, or 0. So the rounding of the product
- * with c cannot take x above c D, but for subnormal numbers, where it and that of d (1 - 2^-48)
- * cost 2^-1074 + 2^-1075 c < 2^-50. The exponential is within a relative 2^-26 of e^-x, the
- * products with count (exact as a double), with 2^shift and with 1 + 2^-20 round by less than
- * 2^-50: what is made an integer, g, is at least weight (1 + 2^-21), and nearest(g) + 1 > g. For an
- * x beyond the ceiling the weight is below 2^-DEPTH 2^53 2^50 < 1, and the bound at least 1.
+/* Why W is an upper bound of a weight. Let u = 2^-53, and x the lesser of nearer() and ceiling().
  *
- * The sum. g < 2^room (1 + 2^-19), with room <= 50 (as nearest() asks) and n < 2^(61 - room), so
- * the sum of g + 1.5 is below 2^61 (1 + 2^-19) + 1.5 n < 2^62.
+ * x is at most c D, up to 2^-50. If d >= slack, then D >= (d - slack) (1 - 2^-50); for an infinite
+ * d this holds with DBL_MAX instead. The computed `lower` is at most d (1 - 2^-48) (1 + 2 u) -
+ * slack (1 - u). So it is 0, or below D by more than u D, and the rounding of its product with c
+ * cannot make x larger than c D. Only subnormal results are rounded by more. Then this product and
+ * d (1 - 2^-48) together add 2^-1074 + 2^-1075 c < 2^-50.
+ *
+ * The exponential is within a relative 2^-26 of e^-x. The products with count (exact as a double),
+ * with 2^shift and with 1 + 2^-20 have relative rounding errors below 2^-50. So the number g that
+ * is rounded to an integer is at least weight (1 + 2^-21), and nearest(g) + 1 > g. For an x beyond
+ * the ceiling the weight is below 2^-DEPTH 2^53 2^50 < 1, and W is at least 1.
+ *
+ * Why the sum fits into 63 bits. g < 2^room (1 + 2^-19), where room <= 50 (as nearest() requires)
+ * and n < 2^(61 - room). So the sum of g + 1.5 is below 2^61 (1 + 2^-19) + 1.5 n < 2^62.
  */
 #include "noise/choice.h"
 
@@ -18,11 +22,11 @@
 #include "sensitivity/exp.h"
 #include "core/isa.h"
 
-/* How many powers of two below the nearest weight a weight is taken for nothing. */
+/* Weights more than 2^DEPTH times smaller than that of the nearest run get the bound 1. */
 #define DEPTH 880
 #define LN2 0x1.62e42fefa39efp-1
 #define STRETCH 512
-#define EXCLUDED (UINT64_MAX >> 1) /* a NaN */
+#define EXCLUDED (UINT64_MAX >> 1) /* the bits of a NaN */
 
 #define DPF_BODY "noise/choice_body.h"
 #include "core/each_isa.h"
@@ -32,13 +36,16 @@ int dpf_choice_bounds(dpf_choice_runs *runs)
     return DPF_CHOSEN(bounds)(runs);
 }
 
-/* t = factor e^(-x) 2^lift 2^64 stands for the exact tau = t e^(+-delta). The parts of delta: x
- * carries 2^-50 x from d and c slack, 2^-53 x from the product; dpf_exp 2^-52, the products with
- * factor 2^-51 and twice 2^-53. With a lift, x - lift ln 2 is taken in two steps that cost 2^-43
- * each at most (lift < 2^31.6 times 21 bits is exact, and so is the first difference; the second
- * product is below 8). |tau - t| <= t e^delta delta <= 2 t delta for delta <= 1/2, and k = word to
- * the nearest double is off by 2^-53 k. The margin pays for both, for the width 1 of the interval
- * of U 2^64 and for its own roundings; tau < 2 where t was flushed to 0. */
+/* Let tau be the exact value of factor e^(-c D) 2^lift 2^64. Its computed value t satisfies tau = t
+ * e^(+-delta). delta is the sum of these errors: x has 2^-50 x and c slack from d, and 2^-53 x from
+ * the product; dpf_exp has 2^-52; `factor` has 2^-51, and the two products with it 2^-53 each. With
+ * a lift, x - lift ln 2 is computed in two steps with at most 2^-43 each: the product of a lift
+ * below 2^31.6 with 21 bits is exact, and so is the first difference; the second product is below
+ * 8.
+ *
+ * For delta <= 1/2, |tau - t| <= t e^delta delta <= 2 t delta. The word as a double, k, has an
+ * error of at most 2^-53 k. `margin` is larger than the sum of both, of 1 for the width of the
+ * interval of U 2^64, and of its own rounding errors. If t was flushed to 0, tau is below 2. */
 int dpf_choice_verdict(uint64_t word, double c, double distance, double slack, int64_t lift, double factor)
 {
     const double l1 = 0x1.62e43p-1, l2 = -0x1.05c610ca86c39p-29;
@@ -51,7 +58,7 @@ int dpf_choice_verdict(uint64_t word, double c, double distance, double slack, i
         if (!(delta <= 0.5))
             return DPF_CHOICE_OPEN;
         double y = (z * l1 - x) + z * l2;
-        t = (dpf_exp(y < 300 ? y : 300) * factor) * 0x1p64; /* certain heads from far below y = 300 on */
+        t = (dpf_exp(y < 300 ? y : 300) * factor) * 0x1p64; /* YES long before y = 300 */
     }
     double k = (double)word;
     double margin = (t * (2 * delta) + k * 0x1p-52) + 4;
@@ -115,7 +122,7 @@ void dpf_choice_order(dpf_words *words, int64_t *out, size_t n, size_t k)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = (int64_t)i;
-    size_t places = k < n ? k : n - 1, m; /* the last of all has no choice */
+    size_t places = k < n ? k : n - 1, m; /* the last index of all needs no draw */
     uint64_t word[DPF_CHOICE_BLOCK];
     for (size_t start = 0; start < places; start += m) {
         m = places - start < DPF_CHOICE_BLOCK ? places - start : DPF_CHOICE_BLOCK;
@@ -123,7 +130,7 @@ void dpf_choice_order(dpf_words *words, int64_t *out, size_t n, size_t k)
         dpf_words_fill(words, word, m);
         for (size_t i = 0; i < m; i++)
             word[i] = i + dpf_words_below_of(words, word[i], n - start - i);
-        for (size_t i = 0; i < m; i++) { /* apart, so that reads of memory do not wait for bits */
+        for (size_t i = 0; i < m; i++) { /* a second loop, so that no load waits for random bits */
             int64_t moved = to[word[i]];
             to[word[i]] = to[i];
             to[i] = moved;

@@ -1,4 +1,4 @@
-/* x of each run, NaN for an excluded one. */
+/* Writes x of each run (see noise/choice.c), or NaN if the run is excluded. */
 static inline void DPF_NAME(products)(const dpf_choice_runs *runs, double ceiling, size_t at, size_t n,
                                       double *x)
 {
@@ -11,8 +11,8 @@ static inline void DPF_NAME(products)(const dpf_choice_runs *runs, double ceilin
     }
 }
 
-/* Numbers that are not negative order like their bits, so that minima and maxima are integer
- * work. */
+/* Doubles of at least 0 are in the same order as their bits, so minima and maxima are those of
+ * integers. */
 static int DPF_NAME(bounds)(dpf_choice_runs *runs)
 {
     double x[STRETCH];

@@ -1,10 +1,11 @@
-/* e^(-x) to a relative 2^-26, as a loop that vectorises on every instruction set.
+/* e^(-x) with a relative error of at most 2^-26, in loops that vectorise on every instruction set.
  *
- * For 0 <= x <= 2^30: k = x / ln 2 to the nearest integer by adding and taking away 1.5 2^52, below
- * 2^31. ln 2 = L1 + L2 with 21 bits in L1, so that k L1 is exact; |x - k L1| and k L2 are below
- * 2^10, and each of the two roundings that follow, and that of k L2, costs at most 2^-43. |r| <=
- * ln(2) / 2 + 2^-20. The Taylor polynomial of degree 7 leaves out less than |r|^8 / 8! (1 + |r| /
- * 8) < 2^-27.4, and e^r > 0.7: a relative error below 2^-26.8, the roundings below 2^-40 included.
+ * Let 0 <= x <= 2^30. k is the integer nearest to x / ln 2, by adding and subtracting 1.5 2^52; it
+ * is below 2^31. ln 2 = L1 + L2, where L1 has 21 bits, so k L1 is exact. |x - k L1| and k L2 are
+ * below 2^10. So the rounding errors of these two steps and of k L2 are at most 2^-43 each, and the
+ * remainder is |r| <= ln(2) / 2 + 2^-20. The error of the Taylor polynomial of degree 7 is below
+ * |r|^8 / 8! (1 + |r| / 8) < 2^-27.4, and e^r > 0.7. So the relative error is below 2^-26.8,
+ * together with rounding errors below 2^-40.
  */
 #ifndef DPF_CHOICE_EXP_H
 #define DPF_CHOICE_EXP_H
@@ -13,16 +14,16 @@
 
 #include "core/bits.h"
 
-/* Added to a number below 2^51 it rounds it to an integer, which then stands in the low bits. */
+/* Added to a number below 2^51, it rounds the number to an integer, which is in the low bits. */
 #define DPF_ROUND 0x1.8p52
 
-/* An integer 0 <= g < 2^51, the one nearest to g. */
+/* Returns the integer nearest to g, for 0 <= g < 2^51. */
 static inline uint64_t dpf_nearest(double g)
 {
     return bits_of(g + DPF_ROUND) - bits_of(DPF_ROUND);
 }
 
-/* 2^lift e^(-x), for x / ln 2 between lift - 900 and lift + 1020. */
+/* Returns 2^lift e^(-x), for x / ln 2 between lift - 900 and lift + 1020. */
 static inline double dpf_choice_exp(double x, int64_t lift)
 {
     const double l1 = 0x1.62e43p-1, l2 = -0x1.05c610ca86c39p-29;

@@ -1,12 +1,13 @@
-/* Bounds. As in noise/choice.c, with a lift of 0 and S = 40: nearest(weight 2^40 (1 + 2^-20)) + 1
- * is above weight 2^40, since x is not above the exact one but by 2^-50 and the exponential is good
- * to 2^-26. Beyond MOST the weight is below 2^-880 and the bound is 1 or 2. A row of less than 2^21
- * candidates sums up to less than 2^63.
+/* Bounds are those of noise/choice.c with a lift of 0 and S = 40. nearest(weight 2^40 (1 + 2^-20))
+ * + 1 is above weight 2^40, because x exceeds the exact product by at most 2^-50, and the
+ * exponential has a relative error of at most 2^-26. For an x above MOST the weight is below 2^-880
+ * and the bound is 1 or 2. The bounds of a row of less than 2^21 candidates have a sum below 2^63.
  *
- * Coins. t = e^-x 2^53 with an exponential within 2^-26, and x off by 2^-49 x < 2^-39 (2^-1074 more
- * where it is subnormal): |tau / t - 1| < 2^-25, or t and tau are both below 1. U 2^53 lies in [k,
- * k + 1]. What this leaves open (about 2^-24 of the coins) is looked at again with all 64 bits and
- * an exponential good to 2^-52.
+ * Coins. t = e^-x 2^53 is computed with an exponential within a relative 2^-26, and an error of x
+ * of 2^-49 x < 2^-39 (2^-1074 more if it is subnormal). Let tau be the exact value. Then |tau / t -
+ * 1| < 2^-25, or both t and tau are below 1. U 2^53 is in [k, k + 1]. This leaves about one in 2^24
+ * coins undecided. They are compared again, with all 64 bits and an exponential within a relative
+ * 2^-52.
  */
 #include "noise/choice_rows.h"
 
@@ -14,12 +15,12 @@
 #include "noise/choice_exp.h"
 #include "core/isa.h"
 
-#define MOST 609.0 /* 880 ln 2, less a little */
+#define MOST 609.0 /* a little less than 880 ln 2 */
 #define MINUS_INFINITY UINT64_C(0xfff0000000000000)
 #define SCALE ((double)(UINT64_C(1) << DPF_CHOICE_ROWS_SHIFT) * (1 + 0x1p-20))
 
-/* An integer k < 2^53 as a double. Vectorises on every instruction set, which a conversion does
- * not. */
+/* Returns an integer k < 2^53 as a double. Unlike a conversion, this vectorises on every
+ * instruction set. */
 static inline double to_double(uint64_t k)
 {
     double high = double_of((k >> 32) | UINT64_C(0x4530000000000000)) - 0x1.00000001p84;

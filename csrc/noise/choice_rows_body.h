@@ -1,4 +1,4 @@
-/* Running sums of the bounds of one row. */
+/* Writes the running sums of the bounds of one row, and returns their sum. */
 static inline uint64_t DPF_NAME(sums)(const double *values, double best, double c, double slack, size_t n,
                                       uint64_t *total)
 {
@@ -40,7 +40,7 @@ static size_t DPF_NAME(rows)(const dpf_choice_matrix *in, dpf_words *words, size
     return in->rows * draws;
 }
 
-/* The coins of one row; returns how many are open. */
+/* Flips the coins of one row. Returns how many are undecided. */
 static inline size_t DPF_NAME(flip)(const double *values, double best, double c, size_t n,
                                     const uint64_t *drawn, uint8_t *heads)
 {
@@ -50,14 +50,14 @@ static inline size_t DPF_NAME(flip)(const double *values, double best, double c,
         double d = best - values[j], x = c * d;
         double t = dpf_choice_exp(x < ceiling ? x : ceiling, 0) * 0x1p53;
         double k = to_double(drawn[j] >> 11);
-        /* Signs, so that nothing is left to branch on. */
+        /* Comparisons by sign bits, so that there is no branch. */
         uint64_t yes = ~bits_of((t * (1 - 0x1p-24) - 1) - k) >> 63;
         uint64_t perhaps = bits_of(k - t * (1 + 0x1p-24)) >> 63;
         uint64_t sure = bits_of(d) == 0 ? 3 : 0;
         uint64_t within = bits_of(values[j]) == MINUS_INFINITY ? 0 : 3;
         heads[j] = (uint8_t)((yes | perhaps << 1 | sure) & within);
     }
-    /* 3: heads; 2: open. */
+    /* 3 is heads, and 2 is undecided. */
     for (size_t j = 0; j < n; j++)
         open += heads[j] == 2;
     if (open) {

@@ -1,5 +1,5 @@
-/* Random words for the kernels of exact choice: out of a bit stream or, in tests, out of a
- * script. */
+/* Random words for the kernels of exact choice: from a bit stream or, in tests, from an array of
+ * words (a script). */
 #ifndef DPF_CHOICE_WORDS_H
 #define DPF_CHOICE_WORDS_H
 
@@ -9,10 +9,10 @@
 #include "rng/rng.h"
 
 typedef struct {
-    dpf_rng *rng; /* NULL: a script */
+    dpf_rng *rng; /* NULL for a script */
     const uint64_t *given;
-    size_t at, end; /* of the script */
-    int short_of;   /* set when the script was over; 0 is handed out then, which ends every loop */
+    size_t at, end; /* the next word of the script, and its length */
+    int short_of;   /* set when the script has ended; then all words are 0, which ends every loop */
 } dpf_words;
 
 static inline uint64_t dpf_words_one(dpf_words *w)
@@ -33,7 +33,7 @@ static inline uint64_t dpf_words_one(dpf_words *w)
 
 static inline void dpf_words_fill(dpf_words *w, uint64_t *out, size_t n)
 {
-    if (!w->rng || *(const uint8_t *)&(const uint16_t){1} == 0) { /* a script, or high byte first */
+    if (!w->rng || *(const uint8_t *)&(const uint16_t){1} == 0) { /* a script, or big-endian */
         for (size_t i = 0; i < n; i++)
             out[i] = dpf_words_one(w);
         return;
@@ -41,8 +41,8 @@ static inline void dpf_words_fill(dpf_words *w, uint64_t *out, size_t n)
     dpf_rng_fill(w->rng, out, n * sizeof *out);
 }
 
-/* A uniform integer below n >= 2, of a word: as many leading bits as n - 1 has, drawn again while
- * they are n or more. */
+/* Returns a uniform integer below n >= 2: as many leading bits of a word as n - 1 has. If they are
+ * n or more, another word is drawn. */
 static inline uint64_t dpf_words_below_of(dpf_words *w, uint64_t word, uint64_t n)
 {
 #if defined(__GNUC__) || defined(__clang__)
@@ -57,7 +57,7 @@ static inline uint64_t dpf_words_below_of(dpf_words *w, uint64_t word, uint64_t 
     return word >> spare;
 }
 
-/* The same for n >= 1. No bits for n = 1. */
+/* The same for n >= 1. For n = 1 no bits are drawn. */
 static inline uint64_t dpf_words_below(dpf_words *w, uint64_t n)
 {
     return n == 1 ? 0 : dpf_words_below_of(w, dpf_words_one(w), n);

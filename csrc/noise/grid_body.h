@@ -1,4 +1,4 @@
-/* Words to (m - d, row). */
+/* Writes m - d and the row of the table for each word. */
 static inline void DPF_NAME(locate)(const uint64_t *words, size_t n, double knee, double *delta,
                                     int64_t *row)
 {
@@ -14,13 +14,14 @@ static inline void DPF_NAME(locate)(const uint64_t *words, size_t n, double knee
     }
 }
 
-/* (m - d, row) to quantile and bound: Horner's rule from the highest coefficient down. */
+/* Writes the quantile of each m - d and row, by Horner's rule, and its bound. */
 static inline void DPF_NAME(quantile)(const double *rows, const double *delta, const int64_t *row,
                                       size_t n, double *z, double *bound)
 {
     size_t i = 0;
 #if DPF_LEVEL == DPF_ISA_AVX512
-    /* Eight rows are eight cache lines: load each whole and transpose, instead of gathering. */
+    /* Eight rows are eight cache lines. Each is loaded whole, and they are transposed; gathering
+     * single coefficients would be slower. */
     for (; i + 8 <= n; i += 8) {
         __m512d r[8], s[8];
         for (int j = 0; j < 8; j++)
@@ -83,8 +84,8 @@ static inline void DPF_NAME(quantile)(const double *rows, const double *delta, c
     }
 }
 
-/* The words of m <= DPF_GRID_BLOCK samples: those given from `from` on, or new ones in `drawn`; and
- * the quantiles that they stand for, with their bounds. */
+/* Returns the words of m <= DPF_GRID_BLOCK samples: those of `given` from index `from` on, or new
+ * ones in `drawn`. Writes their quantiles and the bounds of these. */
 static inline const uint64_t *DPF_NAME(draw)(dpf_rng *rng, const uint64_t *given,
                                              const dpf_grid_table *table, uint64_t *drawn,
                                              size_t from, size_t m, double *z, double *bound)
@@ -99,7 +100,8 @@ static inline const uint64_t *DPF_NAME(draw)(dpf_rng *rng, const uint64_t *given
     return words;
 }
 
-/* Lanes whose margin is not above zero, appended in order. */
+/* Appends the undecided samples, whose margin is not above 0, in order. Returns their new
+ * number. */
 static inline size_t DPF_NAME(report)(const double *margin, const uint64_t *words, size_t n, size_t at,
                                       int64_t *lane, uint64_t *word, size_t found)
 {

@@ -2,7 +2,8 @@
 
 #include "core/isa.h"
 
-/* Multisets at a time: their sums stay in the first-level cache while the columns pass by. */
+/* The number of multisets whose sums are computed together, so that these stay in the first-level
+ * cache. */
 #define BLOCK 2048
 
 #define DPF_BODY "online/multisets_body.h"

@@ -1,9 +1,9 @@
 /* Sums of a query over many small multisets.
  *
- * Multiset i holds counts[u * stride + i] copies of element u of a universe: a column of bytes for
- * each element, so that neighbouring multisets are neighbours in memory and a query is one
- * multiply-and-add of columns. Weights are integers, so the sums are exact and the same on every
- * path; the caller sees to it that (size of a multiset) * (largest weight) is below 2^31.
+ * Multiset i has counts[u * stride + i] copies of element u of a universe. Each element is a column
+ * of bytes, so multisets are neighbours in memory, and a query is a sum of columns times weights.
+ * Weights are integers, so the sums are exact and the same on every path. The caller guarantees
+ * that (size of a multiset) * (largest weight) is below 2^31.
  */
 #ifndef DPF_MULTISETS_H
 #define DPF_MULTISETS_H

@@ -7,16 +7,18 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Elements at a time: what is between two loops stays in the first-level cache. */
+/* The number of elements that are computed together, so that intermediate results stay in the
+ * first-level cache. */
 #define TILE 256
 #define LANES 8
-/* Added to a number from 0 to 2^51 and taken away again it rounds to the nearest integer. */
+/* (v + ROUND) - ROUND is v rounded to the nearest integer, for v from 0 to 2^51. */
 #define ROUND 0x1.8p52
-/* Logarithms of weights are cut here: what is below is no float32 of full precision. */
+/* Logarithms of weights are at least this: e^LEAST is about the least float32 of full precision. */
 #define LEAST -87.0
 
-/* e^a for LEAST <= a <= 0, to 1e-12 of it before it is rounded; see core/exp_below.h. Even and odd
- * powers apart, for two short chains take less time than a long one. */
+/* e^a for LEAST <= a <= 0, with a relative error of 1e-12 before it is rounded to float32; see
+ * core/exp_below.h. Even and odd powers are summed separately, because two short chains of
+ * operations take less time than a long one. */
 static inline float weights_exp(double a)
 {
     const double shifted = a * 0x1.71547652b82fep0 + ROUND, whole = shifted - ROUND;

@@ -1,5 +1,5 @@
-/* Eight lanes are one vector or several; each lane has the same operations in the same order on all
- * paths. */
+/* Eight sums are the lanes of one or several vectors. Each has the same operations in the same
+ * order on all paths. */
 #if DPF_VECTOR
 typedef double DPF_NAME(weights_vec) __attribute__((vector_size(DPF_VECTOR)));
 typedef int64_t DPF_NAME(weights_int) __attribute__((vector_size(DPF_VECTOR)));
@@ -24,8 +24,8 @@ typedef float DPF_NAME(weights_half) __attribute__((vector_size(DPF_VECTOR / 2))
 #define VECTORS (LANES / WIDE)
 #define ALL(a) ((VEC){0} + (a))
 
-/* Consecutive numbers in double precision. */
-#if DPF_X86 && DPF_VECTOR == 16 /* where compilers would do it one by one */
+/* Consecutive numbers, converted to doubles. */
+#if DPF_X86 && DPF_VECTOR == 16 /* where compilers would convert one number at a time */
 static inline VEC DPF_NAME(weights_floats)(const float *x)
 {
     return (VEC)_mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)x)));
@@ -57,7 +57,8 @@ static inline VEC DPF_NAME(weights_counts)(const int32_t *x)
 #undef WIDEN
 #endif
 
-/* w of some numbers of a query; `odd` counts down for each that is none from 0 to 1. */
+/* Returns w of one vector of numbers of a query. Subtracts from `odd` the number of those that are
+ * not from 0 to 1. */
 static inline VEC DPF_NAME(weights_units)(const double *query, double unit, INT *odd)
 {
     const VEC zero = {0}, one = ALL(1.0);
@@ -76,7 +77,7 @@ static double DPF_NAME(weights_all)(const VEC *lanes)
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* Adds up n elements, a multiple of eight. */
+/* Adds n elements to the sums; n is a multiple of eight. */
 static inline void DPF_NAME(weights_eights)(const float *part, const int32_t *counts,
                                             const double *query, size_t n, double unit, VEC *told,
                                             VEC *exact, INT *odd)
@@ -118,7 +119,8 @@ static dpf_weights_sums DPF_NAME(weights_compare)(const float *part, const int32
     return (dpf_weights_sums){DPF_NAME(weights_all)(told), DPF_NAME(weights_all)(exact), (double)none};
 }
 
-/* A tile of n elements, a multiple of eight: logarithms, weights and the sum of these. */
+/* Updates the logarithms of n elements, their weights and the sum of these; n is a multiple of
+ * eight. */
 static inline void DPF_NAME(weights_tile)(double *log, float *part, const double *query, size_t n,
                                           double unit, double each, double bound, VEC *total, VEC *top)
 {
@@ -162,7 +164,7 @@ static dpf_weights_moved DPF_NAME(weights_move)(double *log, float *part, const 
             DPF_NAME(weights_eights)(part + at, NULL, next + at, whole, unit, told, none, &odd);
         if (!rest)
             continue;
-        for (size_t i = 0; i < LANES; i++) /* what is beyond the end has no weight worth the name */
+        for (size_t i = 0; i < LANES; i++) /* entries beyond the end get the least weight */
             x[i] = i < rest ? log[at + whole + i] : -INFINITY;
         memcpy(q, query + at + whole, rest * sizeof *q);
         VEC last[VECTORS] = {{0}};
@@ -185,7 +187,7 @@ static dpf_weights_moved DPF_NAME(weights_move)(double *log, float *part, const 
     return (dpf_weights_moved){DPF_NAME(weights_all)(total), DPF_NAME(weights_all)(told), most};
 }
 
-/* `own` rows (1 or 4) side by side, for which p is read once. */
+/* Multiplies `own` rows (1 or 4) by p, which is read once for all of them. */
 static inline void DPF_NAME(weights_rows)(const float *rows, size_t own, size_t n, const double *p,
                                           double *out)
 {

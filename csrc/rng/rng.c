@@ -49,7 +49,7 @@ void dpf_wipe(void *p, size_t bytes)
 #endif
 }
 
-/* The low byte first, whatever the machine's own order. */
+/* Reads words with the low byte first, on machines of any byte order. */
 static void read_key(uint32_t key[8], const uint8_t bytes[32])
 {
     for (int i = 0; i < 8; i++, bytes += 4)

@@ -1,9 +1,9 @@
-/* ChaCha20, twice V_LANES blocks at a time.
+/* ChaCha20, 2 V_LANES blocks at a time.
  *
- * Lane l of a register holds block l, so the sixteen words of a block live in sixteen registers and
- * a round never moves data across lanes. Two such sets go through each round together, because a
- * round is one long chain of dependent operations and one set alone leaves the processor waiting. 2
- * V_LANES divides 32.
+ * Lane l of a register belongs to block l. So the sixteen words of a block are in sixteen
+ * registers, and a round never moves data between lanes. A round is one long chain of dependent
+ * operations, during which the processor would wait. So each round computes two such sets of
+ * registers together. 2 V_LANES divides 32.
  */
 #if DPF_LEVEL == DPF_ISA_AVX512
 #define dpf_v __m512i
@@ -27,7 +27,7 @@
                      b3 + 8, b0 + 12, b1 + 12, b2 + 12, b3 + 12, b0, b1, b2, b3, b0 + 4, b1 + 4,   \
                      b2 + 4, b3 + 4, b0 + 8, b1 + 8, b2 + 8, b3 + 8, b0 + 12, b1 + 12, b2 + 12,    \
                      b3 + 12)
-/* Whole bytes turn by one shuffle, the others by two shifts. */
+/* Rotations by whole bytes are one shuffle, and others are two shifts. */
 #define V_ROTL_16(x) _mm256_shuffle_epi8(x, V_BYTES(2, 3, 0, 1))
 #define V_ROTL_8(x) _mm256_shuffle_epi8(x, V_BYTES(3, 0, 1, 2))
 static inline __m256i rotl_shift_12(__m256i x)
@@ -43,7 +43,7 @@ static inline __m256i rotl_shift_7(__m256i x)
 #define V_SET1(x) _mm256_set1_epi32((int)(x))
 #define V_IOTA _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
 #define V_STORE(to, x) _mm256_storeu_si256((__m256i *)(to), x)
-#else /* 4 blocks at a time where the compiler knows vectors of its own (SSE2, NEON), else 1 */
+#else /* 4 lanes if the compiler has vectors for the baseline (SSE2, NEON), else 1 */
 #define SHIFT_ROTL(x, n) (((x) << (n)) | ((x) >> (32 - (n))))
 #if DPF_VECTOR && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 typedef uint32_t dpf_u32x4 __attribute__((vector_size(16)));
@@ -91,10 +91,10 @@ static void store_word(uint8_t *to, uint32_t x)
     QUARTER(x, 2, 7, 8, 13);                                                                       \
     QUARTER(x, 3, 4, 9, 14)
 
-/* Where block `block` of the call begins in the interleaved order. */
+/* The address of the first word of block number `block` of the call. */
 #define PLACE(block) (out + 1024 * ((block) / 16) + 4 * ((block) % 16))
 
-/* `pairs` times 32 blocks. start: constants, key, counter of the first block, nonce. */
+/* Writes 32 `pairs` blocks. `start` has the constants, the key, the first counter and the nonce. */
 static void DPF_NAME(chacha)(const uint32_t start[16], size_t pairs, uint8_t *out)
 {
     for (size_t block = 0; block < 32 * pairs; block += 2 * V_LANES) {

@@ -11,14 +11,14 @@
 #define MADV_WIPEONFORK 18
 #endif
 
-/* NULL where the kernel does not know the advice. */
+/* Returns a page that is zeroed in a forked child, or NULL if the kernel does not support that. */
 static volatile uint64_t *wiped_page(void)
 {
     size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
     void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
         return NULL;
-    /* An emulator that says yes to any advice must not be believed. */
+    /* An emulator may accept any advice and ignore it: such a one accepts the advice -1, too. */
     if (madvise(page, bytes, -1) == 0 || madvise(page, bytes, MADV_WIPEONFORK) != 0) {
         munmap(page, bytes);
         return NULL;
@@ -37,7 +37,7 @@ uint64_t dpf_rng_process(void)
     }
     if (page == NULL)
         return (uint64_t)getpid();
-    if (*page == 0) /* new, or wiped by a fork: one more than any ancestor had */
+    if (*page == 0) /* a new page, or a child: one more than the number of any ancestor */
         *page = ++generation;
     return *page;
 }

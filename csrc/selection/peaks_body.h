@@ -1,12 +1,10 @@
-/* Peaks of one type. The including file defines
- *   KIND         the type, in the names of functions (undefined again here, like the next four)
- *   TYPE, TRUTH  the type, and the signed integer as wide
- *   LOWEST       not above any value
- *   IS_FLOAT     whether NaN and infinities exist
- *   WIDE         bytes of a vector; 0 for plain C
+/* Peaks of one type. The including file defines KIND         the type, in the names of functions
+ * (undefined again here, like the next four) TYPE, TRUTH  the type, and the signed integer type of
+ * the same size LOWEST       a value that is not above any other IS_FLOAT     whether NaN and
+ * infinities exist WIDE         the bytes in a vector, or 0 for plain C
  *
- * Four accumulators hide the latency of a comparison. The end of a block that fills no vector is
- * read by one that overlaps values already seen: a maximum does not mind.
+ * Four accumulators hide the latency of a comparison. The last values of a block, if they fill no
+ * vector, are read by a vector that also has earlier values: these do not change a maximum.
  */
 #if WIDE
 #define LANES ((size_t)WIDE / sizeof(TYPE))
@@ -18,7 +16,7 @@ typedef TRUTH DPF_TYPED(peaks_last_truth) __attribute__((vector_size(16)));
 #define MASK DPF_TYPED(peaks_truth)
 #define LAST DPF_TYPED(peaks_last)
 
-/* NaN in v loses. */
+/* Returns the larger value of each lane; where v is NaN, `than`. */
 static inline VEC DPF_TYPED(peaks_larger)(VEC v, VEC than)
 {
     const MASK up = (MASK)(v > than);
@@ -38,7 +36,7 @@ static inline VEC DPF_TYPED(peaks_load)(const TYPE *x)
     return v;
 }
 
-/* The largest lane. */
+/* Returns the largest value of all lanes. */
 static inline TYPE DPF_TYPED(peaks_across)(VEC v)
 {
     LAST part[WIDE / 16];
@@ -105,7 +103,7 @@ static int DPF_TYPED(peaks)(const void *values, size_t n, size_t block, void *pe
 #endif
         }
 #if IS_FLOAT
-        peak += 0; /* no -0 */
+        peak += 0; /* -0 becomes +0 */
 #endif
         *out++ = peak;
         best = peak > best ? peak : best;

@@ -1,5 +1,5 @@
-/* Peaks of every type, and the table of them. Registers of 64 bytes measured
- * slower: nearly every load of theirs lies across two cache lines. */
+/* Peaks of every type, and a table of these functions. Registers of 64 bytes were slower, because
+ * nearly every load of 64 bytes is in two cache lines. */
 #if DPF_LEVEL == DPF_ISA_AVX512
 #define passes_avx512 passes_avx2
 #else

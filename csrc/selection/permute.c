@@ -6,9 +6,9 @@
 void dpf_coins_exponents(const double *distance, size_t blocks, double c, uint8_t *exponents,
                          uint64_t counts[256])
 {
-    /* Errors, all relative: 2^-50 in the distance; 2^-53 for each of the constant, the subtraction
-     * and three products (2^-50 for the first of them if it is subnormal and the result still
-     * reaches 1). Together they stay below 2^-48. */
+    /* The relative errors are 2^-50 of the distance, and 2^-53 each of the constant, the
+     * subtraction and three products (2^-50 for the first product, if it is subnormal and the
+     * result is still at least 1). Their sum is below 2^-48. */
     const double scaled = c * 1.4426950408889634, rate = scaled < DBL_MAX ? scaled : DBL_MAX;
     memset(counts, 0, 256 * sizeof *counts);
     for (size_t b = 0; b < blocks; b++) {
@@ -30,7 +30,7 @@ static uint64_t word(dpf_rng *rng)
     return w;
 }
 
-/* 64 coins of probability 2^-e. */
+/* Returns the heads among 64 coins of probability 2^-e. */
 static uint64_t coins(unsigned e, dpf_rng *rng)
 {
     uint64_t heads = UINT64_MAX;
@@ -39,7 +39,7 @@ static uint64_t coins(unsigned e, dpf_rng *rng)
     return heads;
 }
 
-/* One coin of probability 2^-e. */
+/* Flips one coin of probability 2^-e. */
 static int coin(unsigned e, dpf_rng *rng)
 {
     for (; e > 64; e -= 64)
@@ -56,7 +56,7 @@ static unsigned count(uint64_t set)
     return members;
 }
 
-/* One coin of probability 1 / n, for n <= 64. */
+/* Flips one coin of probability 1 / n, for n <= 64. */
 static int one_in(unsigned n, dpf_rng *rng)
 {
     unsigned r;
@@ -68,10 +68,11 @@ static int one_in(unsigned n, dpf_rng *rng)
     return r == 0;
 }
 
-/* The heads of a block of exponent e >= 6 whose coin of probability 64 2^-e has shown heads. */
+/* Returns the heads of a block of exponent e >= 6, after its coin of probability 64 2^-e has shown
+ * heads. */
 static uint64_t seldom(unsigned e, dpf_rng *rng)
 {
-    /* One statement each: C leaves open which operand of | draws first. */
+    /* Separate statements, because C does not define which operand of | is evaluated first. */
     uint64_t heads = coins(e, rng);
     heads |= (uint64_t)1 << (word(rng) & 63);
     return one_in(count(heads), rng) ? heads : 0;
@@ -89,7 +90,7 @@ size_t dpf_coins_flip(const uint8_t *exponents, size_t blocks, unsigned shift, s
             const size_t block = *at + i;
             const unsigned e = exponents[block] + shift;
             uint64_t heads;
-            if (e >= 14) { /* heads at all: 8 bits here, the others seldom */
+            if (e >= 14) { /* are there any heads? 8 bits mostly decide, and further bits seldom */
                 if (bytes[i] || exponents[block] == DPF_COINS_NONE || !coin(e - 14, rng))
                     continue;
                 heads = seldom(e, rng);
