@@ -539,8 +539,10 @@ Lemma greatest_maximum : forall l (among : R -> Prop),
   (forall v, among v -> exists u, In u l /\ v <= u) -> is_maximum (greatest l) among.
 Proof.
   intros l among Hl Hin Habove. split.
-  - apply Hin, greatest_in. destruct l as [|u l]; [easy|]. exists u. split; [now left|].
-    apply Hin. now left.
+  - destruct l as [|u l]; [easy|].
+    destruct (greatest_in R (fun v => v) (u :: l) u) as (v & Hv & E); [now left | |].
+    + apply Hin. now left.
+    + rewrite map_id in E. rewrite E. now apply Hin.
   - intros v Hv. destruct (Habove v Hv) as (u & Hu & H). apply Rle_trans with (1 := H).
     now apply greatest_above.
 Qed.
