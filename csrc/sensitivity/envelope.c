@@ -1,4 +1,4 @@
-/* What the kernels of local and smooth sensitivity share. */
+/* Functions for all kernels of local and smooth sensitivity. */
 #include <math.h>
 
 #include "sensitivity/envelope_column.h"
@@ -31,8 +31,8 @@ double dpf_local_replace(const dpf_column *x, int64_t m, int64_t k)
 {
     int64_t first = dpf_reach_first(x), last = dpf_reach_last(x);
     double best = 0;
-    /* Beyond the ends nothing changes with t: i = m + t - k - 1 in [first, m], j = m + t <=
-     * last. */
+    /* The pairs are i = m + t - k - 1 and j = m + t, with i in [first, m]. Ranks j beyond the last
+     * one have the same value. */
     int64_t from = m - k - 1 > first ? m - k - 1 : first;
     for (int64_t i = from; i <= m; i++) {
         int64_t j = i + k + 1 < last ? i + k + 1 : last;

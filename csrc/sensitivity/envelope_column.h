@@ -1,9 +1,9 @@
-/* Reading a column as float64, clipped to [lo, hi]: what all envelope*.c share.
+/* Reading a column as float64, clipped to [lo, hi], for all envelope*.c.
  *
  * Conversion to float64 (which rounds 64-bit integers beyond 2^53) and clipping are non-decreasing
- * maps of each row by itself. They keep the order, so the order statistics of the mapped rows are
- * the mapped order statistics, and neighbours are mapped to neighbours: the sensitivity computed
- * here is exactly that of the statistic computed here.
+ * functions of each row. They keep the order, so order statistics of the mapped rows are the mapped
+ * order statistics. Neighbours are mapped to neighbours. So the sensitivity computed here is
+ * exactly that of the statistic computed here.
  */
 #ifndef DPF_ENVELOPE_COLUMN_H
 #define DPF_ENVELOPE_COLUMN_H
@@ -31,7 +31,7 @@ static inline double dpf_clip(const dpf_column *x, double v)
     CASE(DPF_U16, uint16_t)                                                                \
     CASE(DPF_U8, uint8_t)
 
-/* x_rank; the caller knows that it is within reach. */
+/* The value of a rank, which must be within reach. */
 static inline double dpf_at(const dpf_column *x, int64_t rank)
 {
     if (rank < 1)
@@ -49,8 +49,8 @@ static inline double dpf_at(const dpf_column *x, int64_t rank)
     return x->lo;
 }
 
-/* x_rank, x_{rank + 1} .. for step 1, -x_rank, -x_{rank - 1} .. for step -1: `count` of them into
- * out. Memory is read in the direction of step, which is what processors fetch ahead. */
+/* Writes `count` numbers to out: x_rank, x_{rank + 1}, ... for step 1, and -x_rank, -x_{rank - 1},
+ * ... for step -1. Memory is read in the direction of step, so processors can prefetch. */
 static inline void dpf_read(const dpf_column *x, int64_t rank, int64_t count, int step, double *out)
 {
     while (count > 0 && (rank < 1 || rank > x->n)) {
@@ -76,7 +76,7 @@ static inline void dpf_read(const dpf_column *x, int64_t rank, int64_t count, in
     }
 }
 
-/* Least and greatest rank within reach, 0 and n + 1 among them. */
+/* The least and the greatest rank within reach, which may be 0 and n + 1. */
 static inline int64_t dpf_reach_first(const dpf_column *x) { return x->first == 1 ? 0 : x->first; }
 static inline int64_t dpf_reach_last(const dpf_column *x)
 {
@@ -84,7 +84,7 @@ static inline int64_t dpf_reach_last(const dpf_column *x)
     return last == x->n ? x->n + 1 : last;
 }
 
-/* e^(-beta k) for k >= 0, error below 0.53 ulp where it is normal. */
+/* e^(-beta k) for k >= 0, with an error below 0.53 ulp if the result is normal. */
 static inline double dpf_weight(double beta, int64_t k)
 {
     if (k == 0) /* beta may be so large that splitting it would overflow */
@@ -96,11 +96,12 @@ static inline double dpf_weight(double beta, int64_t k)
     return dpf_exp_pair(p);
 }
 
-/* A k above which e^(-beta k) (hi - lo) <= floor; at most about 1e18. Only powers of two are used,
- * so that it owes nothing to a logarithm: the excess is at most 2 ln 2 / beta. */
+/* A k above which e^(-beta k) (hi - lo) <= floor; at most about 1e18. It uses powers of two and no
+ * logarithm, so it exceeds the least such k by at most 2 ln 2 / beta. */
 int64_t dpf_envelope_span(const dpf_column *x, double beta, double floor);
 
-/* The largest candidate, raised above all errors and to the floor: see sensitivity/envelope.h. */
+/* The largest candidate, raised by more than all errors, and at least the floor; see
+ * sensitivity/envelope.h. */
 double dpf_envelope_up(double best, double floor);
 
 #endif

@@ -1,15 +1,15 @@
-/* Smooth sensitivity of the lower median, one row added or removed. Here D(i, j) =
- * max(2 j - n - 2, n - 2 i - 1) parts into a condition on i and one on j, so that
+/* Smooth sensitivity of the lower median, one row added or removed. Here D(i, j) = max(2 j - n - 2,
+ * n - 2 i - 1). So D <= k is a condition on i and one on j, and
  *
  *     A(k) = x_{floor((n+k)/2) + 1} - x_{ceil((n-1-k)/2)},   S* = max_k e^(-beta k) A(k),
  *
- * ranks clipped to 0 .. n + 1. One loop; A does not decrease, so a block of k is not read when the
- * last A with the first weight cannot win. Errors as in sensitivity/envelope_replace.c: 3.2 u for a
- * pair, and 8 u for taking a wrong one in a block.
+ * with ranks clipped to 0 .. n + 1. There is one loop over k. A does not decrease. So a block of k
+ * is skipped if its last A times its first weight cannot beat the best. The errors are as in
+ * sensitivity/envelope_replace.c: 3.2 u for a pair, and 8 u for a wrong choice in a block.
  */
 #include "sensitivity/envelope_column.h"
 
-/* A(k), or -1 when it is out of reach. */
+/* A(k), or -1 if a rank is out of reach. */
 static double spread(const dpf_column *x, int64_t k)
 {
     int64_t n = x->n;
@@ -22,7 +22,7 @@ static double spread(const dpf_column *x, int64_t k)
     return dpf_at(x, j) - dpf_at(x, i);
 }
 
-/* The greatest k up to `most` whose pair is within reach; -1 when there is none. */
+/* The greatest k up to `most` whose pair is within reach, or -1 if there is none. */
 static int64_t reachable(const dpf_column *x, int64_t most)
 {
     int64_t low = -1, high = most < x->n + 1 ? most : x->n + 1;

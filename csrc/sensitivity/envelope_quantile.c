@@ -1,22 +1,24 @@
 /* Smooth sensitivity of any lower quantile, one row added or removed; exact.
  *
- * Let m(n) be the rank rule. A pair (i, j) becomes the two sides of a step of the statistic by
- * removing the j - i - 1 rows between them, and then bringing the numbers L = i of rows below and U
- * = n + 1 - j above to some `active` (L, U), where a single row more or less moves the statistic
- * over the gap. Moving along one axis is enough:
+ * Let m(n) be the rank of the statistic among n rows. How many rows must change until the statistic
+ * can jump from x_i to x_j in one step? First the j - i - 1 rows between them are removed. Then L =
+ * i rows are below the gap, and U = n + 1 - j rows above it. The pair (L, U) is *active* if one row
+ * more or less moves the statistic over the gap. So (L, U) must become active by adding or removing
+ * rows below or above. It is enough to change one of the two numbers:
  *
  *     D(i, j) = (j - i - 1) + min(distance of U from the active interval at L = i,
  *                                 distance of L from the active interval at U = n + 1 - j).
  *
- * With s_L the least n' >= 1 of rank m(n') = L, the active U at L are an interval: from s_L - L, or
- * one more when m(s_L + 1) = L, to max(s_{L+1}, s_{L+2} - 2) - L; and at L = 0 from 0 to max(0, s_2
- * - 2). Both ends ascend with L, so the active L at a U are an interval too.
+ * Let s_L be the least n' >= 1 with m(n') = L. The active U at L are an interval. It begins at s_L
+ * - L, or one later if m(s_L + 1) = L, and ends at max(s_{L+1}, s_{L+2} - 2) - L. At L = 0 it is
+ * from 0 to max(0, s_2 - 2). Both ends ascend with L, so the active L at a U are an interval, too.
  *
- * The matrix of values is not totally monotone, so no envelope applies. Branch and bound: a block
- * (i1..i2) x (j1..j2) of pairs is worth at most (x_j2 - x_i1) e^(-beta D'), with D' from the three
- * bounds below by their best corners; blocks that cannot beat the best by 2^-44 = 512 u are
- * dropped, the others halved. That depends on the data for its speed only: the result is S* to the
- * stated errors (512 u and 3.2 u) for all data, so nothing is chosen by the data or by n.
+ * The matrix of values is not totally monotone, so there is no envelope, and the maximum is
+ * computed by branch and bound. The pairs of a block (i1..i2) x (j1..j2) have values of at most
+ * (x_j2 - x_i1) e^(-beta D'). D' is a lower bound of D: each of the three parts of D has its least
+ * value at a corner of the block. Blocks that cannot beat the best value by 2^-44 = 512 u are
+ * dropped, and others are halved. The data affect the time only: for all data the result is S* up
+ * to the stated errors (512 u and 3.2 u). So nothing is chosen by the data or by n.
  */
 #include <stdlib.h>
 
@@ -28,10 +30,10 @@
 typedef struct {
     const dpf_column *x;
     double beta;
-    int64_t limit;         /* pairs of larger D are worth nothing; used with beta = 0 */
-    int64_t first, last;   /* ranks within reach */
-    const int64_t *u_from, *u_to; /* active U at L, by L - first */
-    const int64_t *l_from, *l_to; /* active L at U = n + 1 - j, by j - first */
+    int64_t limit;       /* with beta = 0, pairs with a larger D have the value 0 */
+    int64_t first, last; /* the ranks within reach */
+    const int64_t *u_from, *u_to; /* the active U at L, at index L - first */
+    const int64_t *l_from, *l_to; /* the active L at U = n + 1 - j, at index j - first */
 } search;
 
 typedef struct { int64_t i1, i2, j1, j2; } block;
@@ -42,7 +44,7 @@ static inline int64_t max3(int64_t a, int64_t b, int64_t c)
     return d > c ? d : c;
 }
 
-/* A lower bound of D over the block, equal to D for a single pair. */
+/* A lower bound of D over a block; for a single pair it is D. */
 static int64_t distance(const search *s, block b)
 {
     int64_t u1 = s->x->n + 1 - b.j1; /* the largest U of the block */
@@ -58,7 +60,8 @@ static int64_t distance(const search *s, block b)
     return along_u < along_l ? along_u : along_l;
 }
 
-/* Of a pair at distance d; 0 where it cannot beat best >= 0, since no weight is above 1. */
+/* The value of a pair at distance d, or 0 if high - low is not above `best`: no weight is above
+ * 1. */
 static inline double worth(const search *s, double high, double low, int64_t d, double best)
 {
     if (high - low <= best || d > s->limit)
@@ -77,7 +80,8 @@ static inline void try_pair(const search *s, int64_t i, int64_t j, double *best)
 
 static double branch(const search *s, double best)
 {
-    /* Near the best pairs D turns from one of its three parts to another: start there. */
+    /* Start with pairs at which another of the three parts of D becomes the largest: the best pairs
+     * are near these. */
     for (int64_t i = s->first; i < s->last; i++) {
         int64_t at = i - s->first;
         try_pair(s, i, i + 1, &best);
@@ -86,7 +90,7 @@ static double branch(const search *s, double best)
         if (s->u_from[at] < FAR / 2)
             try_pair(s, i, s->x->n + 1 - s->u_from[at], &best);
     }
-    const double slack = s->beta > 0 ? 1 + 0x1p-44 : 1; /* local sensitivities are exact */
+    const double slack = s->beta > 0 ? 1 + 0x1p-44 : 1; /* a local sensitivity is exact */
     block todo[256];
     int count = 0;
     todo[count++] = (block){s->first, s->last - 1, s->first + 1, s->last};
@@ -115,7 +119,7 @@ static double branch(const search *s, double best)
     return best;
 }
 
-/* Active U at L, from s_L, s_{L+1} and s_{L+2}. */
+/* Computes the active U at L from s_L, s_{L+1} and s_{L+2}. */
 static void active(int64_t L, const int64_t *s, int64_t *from, int64_t *to)
 {
     if (L == 0) {
@@ -143,9 +147,10 @@ static int run(const dpf_column *x, const int64_t *starts, int64_t first_start,
     int64_t *from = memory, *to = from + levels, *l_from = to + levels, *l_to = l_from + ranks;
     for (int64_t t = 0; t < levels; t++)
         active(first_start + t, starts + t, &from[t], &to[t]);
-    /* U = n + 1 - j falls as j grows; the least L with to >= U and the greatest with from <= U fall
-     * with it. An interval beyond the levels known counts as out of reach, which can only make a
-     * pair worth less; with as many levels to spare as D may count, no pair that matters is hit. */
+    /* U = n + 1 - j decreases as j grows. So do the least L with to >= U and the greatest L with
+     * from <= U. An interval beyond the known levels counts as out of reach, which can only make a
+     * value too small. There are as many levels beyond the ranks as D may be at most, so no pair
+     * that matters is affected. */
     int64_t a = levels, b = levels;
     for (int64_t r = 0; r < ranks; r++) {
         int64_t U = x->n + 1 - (s.first + r);

@@ -1,50 +1,55 @@
-/* Smooth sensitivity of x_m, one row replaced:  max over i <= m <= j, i < j of
- * (x_j - x_i) e^(-beta (j - i - 1)).
+/* Smooth sensitivity of x_m, one row replaced:  max over i <= m <= j, i < j of (x_j - x_i) e^(-beta
+ * (j - i - 1)).
  *
- * The upper envelope. For a fixed column j the value is, but for the factor e^(beta (i+1)) of the
- * row, the line v -> (x_j - v) e^(-beta j) at v = x_i. A later column j' overtakes j where v
- * exceeds x_j - h(j, j'), with h(j, j') = (x_j' - x_j) / expm1(beta (j' - j)). A stack holds the
- * columns that are somewhere the best, in the order of their turns; then the rows, whose x_i
- * ascend, walk along it with one pointer. Column and row passes are linear. Two shortcuts skip most
- * of either:
- *  - a column that overtakes the top of the stack only beyond x_m never counts (and neither does a
- *    block of columns, by its last value and first rank);
- *  - a block of rows whose first value and last rank together cannot beat the best is not read.
+ * The upper envelope. In this maximum, i is called a row and j a column. For a fixed column j the
+ * value of a pair is, up to the factor e^(beta (i+1)) of the row, the line v -> (x_j - v) e^(-beta
+ * j) at v = x_i. A later column j' is better than j where v exceeds x_j - h(j, j'), with h(j, j') =
+ * (x_j' - x_j) / expm1(beta (j' - j)). This v is the turn from j to j'. A stack has the columns
+ * that are the best for some v, in the order of their turns. Then a pointer into the stack follows
+ * the rows, whose x_i ascend. Both passes, over columns and over rows, are linear. Two shortcuts
+ * skip most of them: - A column whose turn from the top of the stack is beyond x_m never counts.
+ * For a block of columns
+ *    this is shown by its last value and its first rank.
+ * - A block of rows is not read if its first value together with its last rank cannot beat the best
+ *    pair so far.
  *
- * The stack costs most, so it is built on the side of m where block bounds leave
- * fewer ranks, at first the shorter one. For the lower side to be the columns
- * the kernel looks at the data in a mirror: rank r stands for n + 1 - r and its value for minus the
- * value there. That keeps the order, turns a pair (i, j) into (n + 1 - j, n + 1 - i), and is exact:
- * negation does not round, and -x_i - (-x_j) is the same float64 as x_j - x_i. So all that follows,
- * which is for any ascending column, holds for the one in the mirror, and its pairs have the same
- * values. Nothing is copied; value_at() and values_at() are the mirror.
+ * The mirror. Building the stack takes most of the time. So the columns are the side of m with
+ * fewer ranks: at first by their number, later by what block bounds leave. If that is the lower
+ * side, the kernel reads the data in a mirror, where rank r is n + 1 - r and each value has the
+ * opposite sign. That keeps the order, and turns a pair (i, j) into (n + 1 - j, n + 1 - i). It is
+ * exact: negation does not round, and -x_i - (-x_j) is the same float64 as x_j - x_i. So everything
+ * that holds for an ascending column also holds in the mirror, and its pairs have the same values.
+ * Nothing is copied: value_at() and values_at() read through the mirror.
  *
- * Errors, u = 2^-53. Differences of values, not values, are compared throughout, so everything
- * below is relative and needs no word about cancellation. x_j' - x_j costs u, the reciprocal 8 u
- * (sensitivity/exp.h), so h is good to 10 u and k = (x_j - x_i) + h to 11 u.
- *  - Replacing column b by its successor c at any v below their crossing, or by its predecessor above
- *    it, but within 16 u times the distance of x_b from the crossing, loses at most 16 u (1 + 32 u) of
- *    the value: |f_b - f_c| = |v - crossing| (e^(-beta b) - e^(-beta c)), and f_b is (x_b - v)
- *    e^(-beta b). So a wrong step of the row pointer, a wrong skip and a wrong pop lose 16 u each.
- *  - Wrong pops could add up: b lost to c, c to d. A pop is certain when h >= (1 + 16 u) k; between
- *    that and (1 - 16 u) k it is a close call. Every column carries the length of the longest chain of
- *    close calls that ends in it: what b stood for is now stood for by its successor, with one call
- *    more if this one was close, or by its predecessor. If a chain exceeds 64, the whole is done again
- *    in the mirror, and then by divide and conquer, where losses do not add up beyond log2 of the rows.
- *    (That takes beta below 1e-14, or values made for it.) Not popping is always certain, so the turns in the stack ascend
- *    and the pointer goes wrong by one column at most.
- *  - In a block of rows a weight is the product of two, each good to 1.06 u: 6 u for a value. The best
- *    of the block is then valued afresh, to 3.2 u. That it need not be the true best of the block
- *    costs 12 u.
- *  - Shortcuts leave out only what a margin of 2^-40 shows to be smaller.
- * In all less than (64 + 3) 17 u + 12 u + 4 u < 1160 u, of the 2048 u of dpf_envelope_up().
+ * Errors, with u = 2^-53. The kernel compares differences of values, never values. So all errors
+ * are relative, and there is no cancellation. x_j' - x_j has an error of u, and the reciprocal 8 u
+ * (sensitivity/exp.h), so h has 10 u, and k = (x_j - x_i) + h has 11 u. - Wrong choices near a
+ * turn. Let c be the successor of column b. Let v be on the wrong side of
+ *    their turn, but within 16 u times the distance of x_b from the turn. Then using one instead of
+ *    the other loses at most 16 u (1 + 32 u) of the value: |f_b - f_c| = |v - turn| (e^(-beta b) -
+ *    e^(-beta c)), and f_b is (x_b - v) e^(-beta b). So a wrong step of the row pointer, a wrong skip
+ *    and a wrong pop from the stack lose 16 u each.
+ * - Several wrong pops could add up: b is popped for c, then c for d. A pop is certain if h >= (1 +
+ *    16 u) k. Between that and (1 - 16 u) k it is a close call. Every column has a counter: the length
+ *    of the longest chain of close calls that ends in it. If column b is popped, its successor or its
+ *    predecessor replaces it: the successor takes over its counter, plus 1 if the call was close, the
+ *    predecessor takes over its counter. If a counter exceeds 64, all is computed again in the mirror.
+ *    If that fails, too, divide and conquer is used, where losses add up over at most log2 of the
+ *    rows. (This needs beta below 1e-14, or adversarial values.) Not popping is always certain, so the
+ *    turns in the stack ascend, and the pointer is wrong by at most one column.
+ * - In a block of rows a weight is the product of two weights, each with an error of 1.06 u. So a
+ *    value has 6 u. The best pair of the block is then computed again, with 3.2 u. It need not be the
+ *    true best of the block, which loses 12 u.
+ * - Shortcuts skip only what is smaller by a margin of 2^-40. All errors together are less than (64
+ * + 3) 17 u + 12 u + 4 u < 1160 u, of the 2048 u of dpf_envelope_up().
  *
- * Divide and conquer: the best column of the middle row, by direct comparison, splits the columns.
- * A comparison of two values, each good to 3.2 u, loses 6.4 u in that row; in a row of the same
- * half the loss of being on the wrong side is at most twice that (with v' = v + delta: the wrong
- * column loses at most 6.4 u A - delta (1 - w) of A - delta, where A is the value of the right
- * column at v and w <= 1 the ratio of the two weights; either delta <= A/2, or 1 - w < 13 u and
- * then the wrong column, being the higher, loses no more than 1 - w). Over 63 levels below 820 u.
+ * Divide and conquer. The best column of the middle row, by direct comparison, divides the columns.
+ * A comparison of two values with errors of 3.2 u loses 6.4 u in that row. For another row of the
+ * same half, being on the wrong side loses at most twice that. To see this, let v' = v + delta be
+ * its value, A the value of the right column at v, and w <= 1 the ratio of the two weights. The
+ * wrong column loses at most 6.4 u A - delta (1 - w) of A - delta. Either delta <= A/2; or 1 - w <
+ * 13 u, and then the wrong column, which is the higher one, loses no more than 1 - w. Over 63
+ * levels this is below 820 u.
  */
 #if defined(__linux__)
 #define _DEFAULT_SOURCE
@@ -61,23 +66,23 @@
 #define LOCAL 128
 
 typedef struct {
-    double x, h;        /* value; distance down from it to the turn of the next column in the stack */
-    uint64_t rank : 48; /* one word with the next, since a deep stack costs its memory in time */
-    uint64_t lost : 16; /* how many close calls in a row a column that it stands for has lost */
+    double x, h;        /* the value, and its distance from the turn to the next column, below it */
+    uint64_t rank : 48; /* rank and lost are one word, because a deep stack is slow to write */
+    uint64_t lost : 16; /* the longest chain of close calls that ends in this column */
 } line;
 
 typedef struct {
     const dpf_column *x;
-    int mirrored;           /* ranks and values below are those in the mirror */
-    int64_t m, first, last; /* rows first .. m, columns m .. last */
+    int mirrored;           /* whether the following ranks and values are those in the mirror */
+    int64_t m, first, last; /* rows are first .. m, and columns m .. last */
     double beta;
-    double inverse[TABLE]; /* 1 / expm1(beta d), filled up to known - 1 */
+    double inverse[TABLE]; /* 1 / expm1(beta d) for d < known */
     int64_t known;
     line *stack;
     int64_t top;
     int64_t close; /* the longest chain of close calls */
-    double best;   /* worth of a true pair, or the floor */
-    int64_t coarse; /* rows or columns for each entry of the next two; 0: none */
+    double best;   /* the largest value of a pair so far, or the floor */
+    int64_t coarse; /* rows or columns for each entry of the next arrays; 0 without these */
     double *row_upper, *col_upper;
 } envelope;
 
@@ -116,7 +121,7 @@ static inline double inverse_of(const envelope *s, int64_t d)
     return d < s->known ? s->inverse[d] : compute_inverse(s->beta, d);
 }
 
-/* A true pair's value, to 3.2 u when it is above the floor. */
+/* The value of a pair, with an error of 3.2 u if it is above the floor. */
 static inline double pair_value(double xj, double xi, double beta, int64_t span)
 {
     return xj > xi ? (xj - xi) * dpf_weight(beta, span) : 0.0;
@@ -127,7 +132,7 @@ static inline void push(envelope *s, double value, int64_t rank, int64_t lost)
     s->stack[++s->top] = (line){value, 0.0, (uint64_t)rank, (uint64_t)lost};
 }
 
-/* Of the first `ranks` that `upper` bounds, those in blocks that can beat the best. */
+/* How many of the first `ranks` are in blocks whose upper bounds are above the best. */
 static int64_t surviving(const envelope *s, const double *upper, int64_t ranks)
 {
     int64_t found = 0;
@@ -140,7 +145,8 @@ static line *new_stack(int64_t room)
 {
     line *stack = malloc((size_t)room * sizeof *stack);
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    /* A deep stack is touched once, page by page: small pages would take most of the time. */
+    /* A deep stack is written once, page by page. With small pages, page faults would take most of
+     * the time. */
     const uintptr_t page = (uintptr_t)1 << 21;
     uintptr_t from = ((uintptr_t)stack + page - 1) & ~(page - 1);
     uintptr_t to = ((uintptr_t)(stack + room)) & ~(page - 1);
@@ -151,9 +157,10 @@ static line *new_stack(int64_t room)
 }
 
 /* Upper bounds from blocks. A block of columns counts as one column with its highest value and
- * least rank, a block of rows as one row with its least value and greatest rank. bounds() gives
- * each query the worth of its best line. There are at most 2^21 lines, so even if every call were
- * close and wrong the result would be short by 2^21 16 u = 2^-28, which the factor makes good. */
+ * least rank, a block of rows as one row with its least value and greatest rank. bounds() computes
+ * for each query the value of its best line. There are at most 2^21 lines. So even if every call
+ * were close and wrong, the result would be too small by a factor of 1 - 2^21 16 u = 1 - 2^-28
+ * only, for which another factor makes up. */
 typedef struct {
     double x;
     int64_t rank;
@@ -201,8 +208,8 @@ static int64_t bounds(const point *lines, int64_t n_lines, const point *queries,
     return best;
 }
 
-/* Bounds of all blocks of rows first .. m - 1 and columns m + 1 .. last; row m and column m are
- * lines by themselves. Raises best to the worth of a pair in the best blocks. */
+/* Computes upper bounds of all blocks of rows first .. m - 1 and of columns m + 1 .. last; row m
+ * and column m are separate lines. Raises `best` to the value of a pair in the best blocks. */
 static int coarse(envelope *s)
 {
     int64_t n_rows = s->m - s->first, n_cols = s->last - s->m, size = DPF_BLOCK, best_line = 0;
@@ -237,10 +244,10 @@ static int coarse(envelope *s)
         double found = pair_value(value_at(s, j), value_at(s, i), s->beta, j - i - 1);
         s->best = found > s->best ? found : s->best;
     }
-    /* The same with all signs turned: rows are lines, columns ask. */
+    /* The same with opposite signs, where rows are lines and columns are queries. */
     point swap;
     for (int64_t c = 0; c < cols; c++)
-        s->col_upper[c] = lines[c + 1].x; /* kept while the arrays are turned */
+        s->col_upper[c] = lines[c + 1].x; /* saved here while the arrays are reversed */
     for (int64_t r = 0; r < rows / 2; r++) {
         swap = queries[r];
         queries[r] = queries[rows - 1 - r];
@@ -269,8 +276,8 @@ static void columns(envelope *s)
     s->top = -1;
     push(s, xm, s->m, 0);
     line t = s->stack[0];
-    int64_t rank = s->m; /* of t */
-    double k = NAN;      /* distance down from t.x to its own turn; no h is >= NaN: the bottom stays */
+    int64_t rank = s->m; /* the rank of t */
+    double k = NAN;      /* from t.x down to the turn to t; no h is >= NaN, so the bottom stays */
     for (int64_t c = s->m + 1; c <= s->last; c += DPF_BLOCK) {
         int64_t count = s->last - c + 1 < DPF_BLOCK ? s->last - c + 1 : DPF_BLOCK;
         if (s->coarse && s->col_upper[(c - s->m - 1) / s->coarse] <= s->best)
@@ -317,16 +324,16 @@ static void columns(envelope *s)
             t = s->stack[s->top];
         }
     }
-    s->stack[s->top].h = -1.0; /* the last column is never overtaken */
+    s->stack[s->top].h = -1.0; /* there is no turn from the last column */
 }
 
 static double rows(const envelope *s)
 {
     const line *stack = s->stack;
     double beta = s->beta, best = s->best, buffer[DPF_BLOCK], falling[TABLE];
-    int64_t p = 0, filled = 0; /* falling[d] = e^(-beta d), filled as far as it was needed */
+    int64_t p = 0, filled = 0; /* falling[d] = e^(-beta d) for d < filled */
     for (int64_t c = s->first, count; c <= s->m; c += count) {
-        /* Row m has a block of its own, so that every other block ends before the first column. */
+        /* Row m is a separate block, so every other block ends before the first column. */
         count = c == s->m ? 1 : s->m - c < DPF_BLOCK ? s->m - c : DPF_BLOCK;
         int64_t end = c + count - 1;
         if (s->coarse && c < s->m && s->row_upper[(c - s->first) / s->coarse] <= best)
@@ -334,9 +341,9 @@ static double rows(const envelope *s)
         double v = value_at(s, c);
         while (stack[p].x - v <= stack[p].h)
             p++;
-        /* Values of this block are at most (x_p - v) e^(-beta (rank_p - end - 1)). */
+        /* The values of this block are at most (x_p - v) e^(-beta (rank_p - end - 1)). */
         int64_t origin = (int64_t)stack[p].rank, span = origin - end - 1;
-        if (span < 0) /* row m, column m: no pair */
+        if (span < 0) /* row m and column m are no pair */
             continue;
         double weight = dpf_weight(beta, span);
         if ((stack[p].x - v) * weight * (1 + 0x1p-40) <= best)
@@ -383,8 +390,8 @@ static double rows(const envelope *s)
     return best;
 }
 
-/* Raises best to the smooth sensitivity, unless `close` exceeds its limit. With `choose` the mirror
- * is turned where the bounds leave clearly fewer rows than columns. */
+/* Raises `best` to the smooth sensitivity, unless `close` exceeds its limit. With `choose` it
+ * changes to the other side if the bounds leave clearly fewer rows than columns. */
 static int by_envelope(envelope *s, int choose)
 {
     line local[LOCAL];
@@ -397,7 +404,7 @@ static int by_envelope(envelope *s, int choose)
     if (s->coarse && !status && choose) {
         int64_t less = surviving(s, s->col_upper, s->last - s->m)
                        - surviving(s, s->row_upper, s->m - s->first);
-        if (less > (s->last - s->first) / 16) { /* worth the time of new bounds */
+        if (less > (s->last - s->first) / 16) { /* enough to pay for new bounds */
             free(s->row_upper);
             mirror(s);
             status = coarse(s);
@@ -463,7 +470,7 @@ static int divide(const envelope *s, double *best)
     return 0;
 }
 
-/* The last rank in from .. to whose value is not above that of `from`. */
+/* The last rank of from .. to whose value is not above that of `from`. */
 static int64_t last_equal(const dpf_column *x, int64_t from, int64_t to)
 {
     double v = dpf_at(x, from);
@@ -477,7 +484,7 @@ static int64_t last_equal(const dpf_column *x, int64_t from, int64_t to)
     return from;
 }
 
-/* The first rank in from .. to whose value is not below that of `to`. */
+/* The first rank of from .. to whose value is not below that of `to`. */
 static int64_t first_equal(const dpf_column *x, int64_t from, int64_t to)
 {
     double v = dpf_at(x, to);
@@ -498,7 +505,7 @@ int dpf_envelope_replace(const dpf_column *x, int64_t m, double beta, double flo
     *out = 0.0;
     if (!(range > 0))
         return 0;
-    /* e^(-beta n) range <= S* <= range; a change of beta by a factor of two is no matter here. */
+    /* e^(-beta n) range <= S* <= range, also if beta is larger by a factor of two. */
     if (beta * (double)x->n < 0x1p-44) {
         *out = dpf_envelope_up(range, floor);
         return 0;
@@ -508,7 +515,8 @@ int dpf_envelope_replace(const dpf_column *x, int64_t m, double beta, double flo
     s.x = x;
     s.m = m;
     s.beta = beta;
-    /* A pair of a larger span is below the floor. Equal values at the outer ends count once. */
+    /* A pair with a larger span is below the floor. Of equal values at the outer ends, only the one
+     * nearest to m is needed. */
     s.first = dpf_reach_first(x);
     s.last = dpf_reach_last(x);
     if (s.first < m - span - 1)

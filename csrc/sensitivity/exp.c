@@ -1,21 +1,22 @@
-/* Method and error bound. u = 2^-53.
+/* Method and error bound, with u = 2^-53.
  *
- * Reduction. k = round(x 64/ln 2), j = k mod 64, e = (k - j) / 64, r = x - k ln2/64. ln2/64 is
- * split in L1 (35 significant bits) + L2 + (less than 2^-95). |k| < 2^17, so k L1 is exact, and so
- * is x - k L1 (both are multiples of ulp(x) or of 2^-41, and the difference is below 2^-6). k L2 is
- * below 2^-24; rounding it and the subtraction cost at most 2^-77 + 2^-61, and x.lo is added to the
- * result with at most 2^-61 more. |r| <= 0.00542 (a wrong choice of k by the rounded quotient moves
- * the limit in the 14th digit only). So r carries an absolute error below 2^-59.5 = 0.012 u.
+ * Reduction. k = round(x 64/ln 2), j = k mod 64, e = (k - j) / 64, r = x - k ln2/64. ln2/64 is the
+ * sum of L1 (35 significant bits), L2 and a rest below 2^-95. |k| < 2^17, so k L1 is exact. So is x
+ * - k L1: both are multiples of ulp(x) or of 2^-41, and the difference is below 2^-6. k L2 is below
+ * 2^-24. Its rounding and that of the subtraction are at most 2^-77 + 2^-61. The addition of x.lo
+ * has at most 2^-61 more. |r| <= 0.00542; if the rounded quotient leads to another k, this limit
+ * changes in its 14th digit only. So r has an absolute error below 2^-59.5 = 0.012 u.
  *
- * Polynomial. p = r + r^2/2 + ... + r^6/720 ~ e^r - 1; the rest is below r^7/5040 < 3e-20 < 0.001
- * u. Evaluated as r + r^2 q, with roundings below 0.0055 u / 2 + small: total error of p below
- * 0.016 u.
+ * Polynomial. p = r + r^2/2 + ... + r^6/720 approximates e^r - 1 with an error below r^7/5040 <
+ * 3e-20 < 0.001 u. It is evaluated as r + r^2 q, with rounding errors below 0.0055 u / 2 + small.
+ * So the total error of p is below 0.016 u.
  *
- * Recombination. e^x = 2^e (T + T p) with T = hi + lo from the table. hi + (lo + hi p): the inner
- * sum is below 0.0109 for hi < 2, its two roundings cost 2 * 0.0055 u * hi at most, the outer sum
- * half an ulp of the result, in total 0.5 ulp + (0.012 + 0.016 + 0.011 + ..) u hi < 0.53 ulp, since
- * an ulp of the result is at least u times the result. 2^e is exact unless the answer is subnormal;
- * there it rounds once more, 0.5 subnormal ulp on top of at most half of 0.53.
+ * Recombination. e^x = 2^e (T + T p) with T = hi + lo from the table, evaluated as hi + (lo + hi
+ * p). The inner sum is below 0.0109 for hi < 2, so its two rounding errors are at most 2 * 0.0055 u
+ * * hi. The outer sum has half an ulp of the result. An ulp of the result is at least u times the
+ * result, so the total is 0.5 ulp + (0.012 + 0.016 + 0.011 + ..) u hi < 0.53 ulp. The factor 2^e is
+ * exact unless the result is subnormal. Then there is one more rounding: 0.5 subnormal ulp, in
+ * addition to at most half of 0.53.
  */
 #include "sensitivity/exp.h"
 
@@ -69,7 +70,7 @@ double dpf_exp_pair(dpf_pair x)
         return 0.0;
     reduced a = reduce(x);
     double y = a.t + a.small;
-    if (a.e >= -1021) /* y may be just below 1 */
+    if (a.e >= -1021) /* not -1022, because y may be just below 1 */
         return y * power_of_two(a.e);
     return (y * power_of_two(a.e + 200)) * power_of_two(-200);
 }
@@ -80,9 +81,10 @@ double dpf_exp(double x)
     return dpf_exp_pair(pair);
 }
 
-/* For k = 0 the polynomial itself is e^y - 1 to 3 u. Else y > 0.0054, and 2^e t - 1 (exact for e =
- * 0, else one rounding) plus 2^e small has an error below 2^e 0.06 u + 2 u of the sum, which is at
- * least half of 0.0108 2^e ...; in all below 7 u, and the division adds 1 u: less than 2^-50. */
+/* For k = 0 the polynomial is e^y - 1 with a relative error of 3 u. Otherwise y > 0.0054. 2^e t - 1
+ * is exact for e = 0, else it is rounded once. Its sum with 2^e small has an error below 2^e 0.06 u
+ * + 2 u of the sum, which is at least half of 0.0108 2^e. So the relative error is below 7 u, and
+ * the division adds 1 u: in total less than 2^-50. */
 double dpf_inverse_expm1_pair(dpf_pair y)
 {
     if (y.hi > 709.0)

@@ -1,5 +1,5 @@
-/* 2^(j/64) for j = 0..63 as hi + lo: hi is the nearest float64, lo the nearest to the rest, so that
- * |hi + lo - 2^(j/64)| < 2^-107. Computed with 300 bits. */
+/* 2^(j/64) for j = 0..63 as hi + lo: hi is the nearest float64, and lo the float64 nearest to the
+ * rest. |hi + lo - 2^(j/64)| < 2^-107. They were computed with 300 bits. */
 static const double dpf_exp_table[64][2] = {
     {0x1.0000000000000p+0, 0x0.0p+0},
     {0x1.02c9a3e778061p+0, -0x1.19083535b085dp-56},
