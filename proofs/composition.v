@@ -40,6 +40,10 @@ Proof.
   rewrite total_map, <- total_scaled. apply total_equal. intros; simpl; ring.
 Qed.
 
+Lemma expectation_equal : forall (A : Type) (p : distribution A) f g,
+  (forall x, f x = g x) -> expectation p f = expectation p g.
+Proof. intros A p f g H. apply total_equal. intros [x w] _. now rewrite H. Qed.
+
 Lemma expectation_certain : forall (A : Type) (x : A) f, expectation (certain x) f = f x.
 Proof. intros; unfold expectation; simpl; ring. Qed.
 

@@ -262,9 +262,9 @@ Proof.
   - intros k K. unfold changed in K. apply negb_false_iff, Nat.eqb_eq in K. now rewrite K.
 Qed.
 
-(* Of dpfast/selection/key_selection.py, equal parts: with epsilon / t and 1 - (1 - delta)^(1 / t) for
-   each key, all keys together lose no more than (epsilon, delta). If a person has at most L keys, t
-   is L under add-remove, and 2 L under replace. *)
+(* Of dpfast/selection/key_selection.py, equal parts: with epsilon / t and 1 - (1 - delta)^(1 / t)
+   for each key, all keys together lose no more than (epsilon, delta). If a person has at most L keys,
+   t is L under add-remove, and 2 L under replace. *)
 Theorem equal_parts : forall epsilon delta d t most keys,
   NoDup keys -> 0 <= epsilon -> 0 <= d <= 1 -> (0 < t)%nat -> 1 - delta <= (1 - d) ^ t ->
   let bounded people := forall person, In person people -> (length person <= most)%nat in
