@@ -38,8 +38,9 @@ def tests(session):
 
 @nox.session
 def full(session):
-    """Run the full tests, those that the quick ones leave out."""
-    python(session, "-m", "pytest", "-m", "full and not slow", *(session.posargs or PARALLEL))
+    """Run the full tests, those that the quick ones leave out. The session `proofs` has its own."""
+    arguments = session.posargs or [*PARALLEL, "--ignore=tests/proofs"]
+    python(session, "-m", "pytest", "-m", "full and not slow", *arguments)
 
 
 @nox.session
@@ -78,6 +79,8 @@ def proofs(session):
     if not shutil.which("coqc"):
         session.skip(f"proofs were not checked, there is no Coq: apt-get install {' '.join(COQ)}")
     python(session, "-m", "proofs")
+    # The specification is compared with the kernels, and planted faults must not compile.
+    python(session, "-m", "pytest", "-m", "not slow", *PARALLEL, "tests/proofs")
 
 
 @nox.session
