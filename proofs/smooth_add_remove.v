@@ -1,7 +1,7 @@
-(* Sensitivity of the lower median when a row is added or removed. *)
+(* Sensitivity of the lower quantile when a row is added or removed. *)
 
 From Coq Require Import ZArith ZifyNat Reals Lra Lia List Bool Arith Permutation.
-From Dpfast Require Import order_statistics smooth_replace(greatest, greatest_above, greatest_in).
+From Dpfast Require Import order_statistics smooth_replace(greatest, greatest_above).
 Import ListNotations.
 Open Scope R_scope.
 
@@ -96,27 +96,25 @@ Definition table (lo hi : R) (x : list R) : Prop := Forall (fun v => lo <= v <= 
 Definition neighbors (lo hi : R) (x y : list R) : Prop :=
   table lo hi x /\ table lo hi y /\ exists v, Permutation (v :: x) y \/ Permutation (v :: y) x.
 
-(* The rank min(max(1, ceil(q n)), n) of the quantile of share q = p / r. *)
-Definition quantile_rank (p r n : nat) : nat :=
-  Nat.min (Nat.max 1 ((p * n + (r - 1)) / r)) n.
+Definition of_rank (lo hi : R) (m : nat -> nat) (x : list R) : R :=
+  order_statistic lo hi x (m (length x)).
 
-(* The quantile of no rows is lo for q <= 1/2, and hi otherwise. *)
-Definition quantile (lo hi : R) (p r : nat) (x : list R) : R :=
-  match length x with
-  | 0%nat => if (2 * p <=? r)%nat then lo else hi
-  | n => order_statistic lo hi x (quantile_rank p r n)
+(* The rank min(max(1, ceil(q n)), n) of the quantile of share q = p / r. The quantile of no rows
+   is lo for q <= 1/2, and hi otherwise: the values of their ranks 0 and 1. *)
+Definition quantile_rank (p r n : nat) : nat :=
+  match n with
+  | 0%nat => if (2 * p <=? r)%nat then 0%nat else 1%nat
+  | _ => Nat.min (Nat.max 1 ((p * n + (r - 1)) / r)) n
   end.
+
+Definition quantile (lo hi : R) (p r : nat) : list R -> R := of_rank lo hi (quantile_rank p r).
 
 (* The lower median. *)
 Definition median (lo hi : R) : list R -> R := quantile lo hi 1 2.
 
-(* Rank rules: a row more raises the rank by 0 or 1. The rank of no rows is 0 or 1, which stands
-   for lo or for hi. *)
+(* Rank rules: a row more raises the rank by 0 or 1. *)
 Definition rank_rule (m : nat -> nat) : Prop :=
   (m 0 <= 1)%nat /\ m 1%nat = 1%nat /\ forall n, (m n <= m (S n) <= S (m n))%nat.
-
-Definition of_rank (lo hi : R) (m : nat -> nat) (x : list R) : R :=
-  order_statistic lo hi x (m (length x)).
 
 (* L rows up to a gap and U rows beyond it: rank L is below the gap, and L + 1 above. The gap is
    active when the statistic is on one side, and that of a row more or less on the other. *)
@@ -132,31 +130,32 @@ Definition reachable (m : nat -> nat) (n i j k : nat) : Prop :=
   exists L U, active m L U = true /\
     (j - i - 1 + apart L i + apart U (n + 1 - j) <= k)%nat.
 
-Lemma rank_bounds : forall m n, rank_rule m -> (m n <= n + 1 /\ 1 <= m (S n) <= S n)%nat.
+Lemma quantile_of_nothing : forall lo hi p r,
+  quantile lo hi p r [] = if (2 * p <=? r)%nat then lo else hi.
+Proof. intros. unfold quantile, of_rank, quantile_rank. now destruct (2 * p <=? r)%nat. Qed.
+
+Lemma rank_bounds : forall m n, rank_rule m -> (m n <= n + 1 /\ (1 <= n -> 1 <= m n <= n))%nat.
 Proof.
-  intros m n (H0 & H1 & H). assert (1 <= m (S n) <= S n)%nat.
-  { induction n; [lia|]. specialize (H (S n)). lia. }
-  specialize (H n). lia.
+  intros m n (H0 & H1 & H). induction n as [|n IH]; [lia|]. specialize (H n).
+  destruct n; lia.
 Qed.
 
 Lemma active_true : forall m n L U, (L + U = n)%nat ->
   active m L U = true <->
-  ((m n = L \/ m n = S L) /\ (m (S n) = S L \/ 1 <= n /\ m (n - 1) = L))%nat.
+  ((m n = L \/ m n = S L) /\ (m (S n) = S L \/ 1 <= n /\ m (pred n) = L))%nat.
 Proof.
   intros m n L U <-. unfold active.
   rewrite andb_true_iff, !orb_true_iff, andb_true_iff, !Nat.eqb_eq, Nat.leb_le.
-  replace (L + U + 1)%nat with (S (L + U)) by lia. replace (L + 1)%nat with (S L) by lia.
-  reflexivity.
+  rewrite Nat.sub_1_r, !Nat.add_1_r. reflexivity.
 Qed.
 
 Lemma some_active : forall m n, rank_rule m ->
   exists L U, (L + U = n)%nat /\ active m L U = true.
 Proof.
-  intros m n H. pose proof (rank_bounds m n H) as B. pose proof (rank_bounds m (n - 1) H) as B'.
-  destruct H as (H0 & H1 & H). specialize (H n).
-  assert (1 <= n /\ 1 <= m n <= n \/ n = 0 /\ m n <= 1 /\ m (S n) = 1)%nat.
-  { destruct n; [right; auto|left]. replace (S n - 1)%nat with n in B' by lia. lia. }
-  destruct (Nat.eq_dec (m (S n)) (m n)) as [E|E].
+  intros m n H. pose proof (rank_bounds m n H) as B.
+  pose proof (rank_bounds m (S n) H) as B'. destruct H as (H0 & _ & H). specialize (H n).
+  assert (1 <= n \/ m n <= 1)%nat by (destruct n; lia).
+  destruct (Nat.eq_dec (m (S n)) (m n)).
   - exists (m n - 1)%nat, (n - (m n - 1))%nat. split; [lia|]. apply (active_true m n); lia.
   - exists (m n), (n - m n)%nat. split; [lia|]. apply (active_true m n); lia.
 Qed.
@@ -227,7 +226,7 @@ Proof.
     (assert (E : (count (at_most a) z + count (at_least b) z = length z)%nat)
       by (destruct Hz; subst z; lia));
     split; try exact E; apply (active_true m _ _ _ E); destruct Hz; subst z; rewrite <- ?Hn;
-    replace (S (length x) - 1)%nat with (length x) by lia; lia.
+    simpl pred; lia.
 Qed.
 
 Lemma count_kinds : forall a b x, a < b ->
@@ -375,7 +374,7 @@ Lemma gap_opened : forall lo hi m y a b L U, rank_rule m -> lo <= a -> a < b -> 
 Proof.
   intros lo hi m y a b L U Hm Ha Hab Hb T EL EU En HA.
   apply (active_true m (length y)) in HA; [|symmetry; exact En].
-  pose proof (rank_bounds m (length y - 1) Hm) as B. destruct Hm as (H0 & _ & _).
+  pose proof (rank_bounds m (length y) Hm) as B. destruct Hm as (H0 & _ & _).
   assert (Far : forall z, neighbors lo hi y z ->
     (m (length y) <= L /\ length z < m (length z) + count (at_least b) z \/
      m (length z) <= count (at_most a) z /\ length y < m (length y) + U)%nat ->
@@ -386,16 +385,21 @@ Proof.
   pose proof (one_kind a b) as K. destruct HA as [[My|My] [Mz|[Hn Mz]]].
   - apply (Far (hi :: y)); [apply add_row; trivial; lra|]. left.
     rewrite count_cons. apply at_least_true in Hb. rewrite Hb. ones. simpl length. lia.
-  - destruct (remove_row lo hi (at_most a) y T) as (u & z & Hu & Hz & E & C).
-    { replace (S (length y - 1)) with (length y) in B by lia. lia. }
+  - destruct (remove_row lo hi (at_most a) y T) as (u & z & Hu & Hz & E & C); [lia|].
     specialize (K u Hab). apply (Far z Hz). left. rewrite C, Hu in *. ones.
-    replace (length y - 1)%nat with (length z) in Mz by lia. lia.
+    rewrite E in *. simpl pred in Mz. lia.
   - apply (Far (lo :: y)); [apply add_row; trivial; lra|]. right.
     rewrite count_cons. apply at_most_true in Ha. rewrite Ha. ones. simpl length. lia.
-  - destruct (remove_row lo hi (at_least b) y T) as (u & z & Hu & Hz & E & C).
-    { replace (S (length y - 1)) with (length y) in B by lia. lia. }
+  - destruct (remove_row lo hi (at_least b) y T) as (u & z & Hu & Hz & E & C); [lia|].
     specialize (K u Hab). apply (Far z Hz). right. rewrite C, Hu in *. ones.
-    replace (length y - 1)%nat with (length z) in Mz by lia. lia.
+    rewrite E in *. simpl pred in Mz. lia.
+Qed.
+
+Lemma some_change : forall lo hi f k x, lo <= hi -> table lo hi x ->
+  exists d, change_within (neighbors lo hi) f k x d /\ 0 <= d.
+Proof.
+  intros lo hi f k x Hlo T. exists (Rabs (f x - f (lo :: x))). split; [|apply Rabs_pos].
+  exists x, (lo :: x). split; [apply no_step|]. split; [apply add_row; trivial; lra|reflexivity].
 Qed.
 
 Lemma reachable_change : forall lo hi m k x i j, lo <= hi -> rank_rule m -> table lo hi x ->
@@ -415,28 +419,229 @@ Proof.
     { unfold cost, apart in *. lia. }
     destruct (gap_opened lo hi m y a b L U) as (z & Hz & Far); trivial; try lra.
     exists (Rabs (of_rank lo hi m y - of_rank lo hi m z)). split; [|exact Far]. now exists y, z.
-  - exists (Rabs (of_rank lo hi m x - of_rank lo hi m (lo :: x))). split.
-    + exists x, (lo :: x). split; [apply no_step|]. split; [|reflexivity].
-      apply add_row; trivial. lra.
-    + pose proof (Rabs_pos (of_rank lo hi m x - of_rank lo hi m (lo :: x))). lra.
+  - destruct (some_change lo hi (of_rank lo hi m) k x Hlo T) as (d & Hd & H).
+    exists d. split; [exact Hd|lra].
 Qed.
 
-(* A(k) of any rank rule is the greatest gap between reachable ranks. *)
-Lemma greatest_change : forall lo hi m k x i j, lo <= hi -> rank_rule m -> table lo hi x ->
-  (i < j <= length x + 1)%nat -> reachable m (length x) i j k ->
-  (forall i' j', (i' < j' <= length x + 1)%nat -> reachable m (length x) i' j' k ->
-    order_statistic lo hi x j' - order_statistic lo hi x i' <=
-    order_statistic lo hi x j - order_statistic lo hi x i) ->
-  is_maximum (order_statistic lo hi x j - order_statistic lo hi x i)
-    (change_within (neighbors lo hi) (of_rank lo hi m) k x).
+(* A number is the greatest of a set when some are as great, and none is greater. *)
+Lemma squeezed : forall v (among : R -> Prop), (exists w, among w /\ v <= w) ->
+  (forall w, among w -> w <= v) -> is_maximum v among.
 Proof.
-  intros lo hi m k x i j Hlo Hm T Hij Hr Hmax.
-  assert (Above : forall d, change_within (neighbors lo hi) (of_rank lo hi m) k x d ->
-    d <= order_statistic lo hi x j - order_statistic lo hi x i).
-  { intros d Hd. destruct (change_reachable lo hi m k x d) as (i' & j' & Hij' & Hr' & H); auto.
-    apply Rle_trans with (1 := H). now apply Hmax. }
-  split; [|exact Above]. destruct (reachable_change lo hi m k x i j) as (d & Hd & H); auto.
-  replace (_ - _) with d; [exact Hd|]. apply Rle_antisym; auto.
+  intros v among (w & Hw & Hv) H. split; [|exact H].
+  replace v with w; [exact Hw|]. apply Rle_antisym; auto.
+Qed.
+
+Lemma greatest_squeezed : forall l (among : R -> Prop), (exists w, among w /\ 0 <= w) ->
+  (forall u, In u l -> exists w, among w /\ u <= w) ->
+  (forall w, among w -> exists u, In u l /\ w <= u) -> is_maximum (greatest l) among.
+Proof.
+  intros l among Hzero Hin Habove. apply squeezed.
+  - assert (greatest l = 0 \/ In (greatest l) l) as [->|H]; auto.
+    clear. induction l as [|u l IH]; simpl; [now left|]. apply Rmax_case; tauto.
+  - intros w Hw. destruct (Habove w Hw) as (u & Hu & H). apply Rle_trans with (1 := H).
+    now apply greatest_above.
+Qed.
+
+Lemma least_bound : forall lo hi f beta S, 0 <= beta ->
+  (forall x, table lo hi x -> is_maximum (S x) (change_weighted (neighbors lo hi) f beta x)) ->
+  smooth_bound (neighbors lo hi) f beta S /\
+  forall bound, smooth_bound (neighbors lo hi) f beta bound ->
+    forall x, table lo hi x -> S x <= bound x.
+Proof.
+  intros lo hi f beta S Hbeta H. pose proof (neighbors_symmetric lo hi) as Sym. split.
+  - apply smooth_sensitivity_is_smooth; [exact Sym|]. intros x y (Tx & _). auto.
+  - intros bound Hbound x T.
+    apply (smooth_sensitivity_is_smallest _ (neighbors lo hi) f beta); auto.
+Qed.
+
+(* Distances of pairs of ranks *)
+
+(* Ranks of a quantile of q <= 1/2 never rise twice in turn. *)
+Definition sparse (m : nat -> nat) : Prop := forall n, (m (S (S n)) <= S (m n))%nat.
+
+(* The ranks counted from above; those of a quantile of q > 1/2 never rise twice in turn. *)
+Definition mirrored (m : nat -> nat) (n : nat) : nat := (n + 1 - m n)%nat.
+
+Lemma mirrored_active : forall m L U, rank_rule m -> active (mirrored m) U L = active m L U.
+Proof.
+  intros m L U Hm. apply eq_true_iff_eq. rewrite !(active_true _ (L + U)) by lia.
+  pose proof (fun n => proj1 (rank_bounds m n Hm)) as B. unfold mirrored.
+  pose proof (B (L + U)%nat). pose proof (B (S (L + U))). pose proof (B (pred (L + U))). lia.
+Qed.
+
+Lemma mirrored_rule : forall m, rank_rule m -> rank_rule (mirrored m).
+Proof.
+  intros m Hm. pose proof (fun n => proj1 (rank_bounds m n Hm)) as B. destruct Hm as (H0 & H1 & H).
+  unfold mirrored. split; [lia|]. split; [lia|]. intros n. specialize (H n). specialize (B n). lia.
+Qed.
+
+Section Axis.
+
+Variable m : nat -> nat.
+Hypothesis rule : rank_rule m.
+
+(* From an active gap, an active gap is one step away in each of some directions. *)
+Lemma active_up : forall L U, active m L U = true ->
+  active m (S L) U = true \/ active m L (S U) = true.
+Proof.
+  intros L U. destruct rule as (_ & _ & H). pose (n := (L + U)%nat).
+  rewrite (active_true m n L U), !(active_true m (S n)) by lia. simpl pred.
+  pose proof (H n). pose proof (H (S n)). lia.
+Qed.
+
+Lemma active_down : forall L U, active m (S L) (S U) = true ->
+  active m L (S U) = true \/ active m (S L) U = true.
+Proof.
+  intros L U. destruct rule as (_ & _ & H). pose (n := (L + U)%nat).
+  rewrite (active_true m (S (S n))), !(active_true m (S n)) by lia. simpl pred.
+  pose proof (H n). pose proof (H (S n)). lia.
+Qed.
+
+Hypothesis rare : sparse m.
+
+Lemma active_back : forall L U, active m L (S U) = true ->
+  active m L U = true \/ (1 <= L)%nat /\ active m (L - 1) U = true.
+Proof.
+  intros [|L] U.
+  - pose proof (rank_bounds m (S U) rule) as B.
+    rewrite (active_true m U 0 U), (active_true m (S U)) by lia. simpl pred.
+    destruct rule as (_ & _ & H). specialize (H U). lia.
+  - pose (n := (L + U)%nat). replace (S L - 1)%nat with L by lia. destruct rule as (_ & _ & H).
+    rewrite (active_true m (S n) (S L) U), (active_true m n L), (active_true m (S (S n))) by lia.
+    simpl (pred (S _)). pose proof (H n). pose proof (H (S n)). pose proof (H (S (S n))).
+    pose proof (rare n). pose proof (rare (S n)). lia.
+Qed.
+
+Lemma active_forth : forall L U, active m L U = true ->
+  active m L (S U) = true \/ active m (S L) (S U) = true.
+Proof.
+  intros L U. pose (n := (L + U)%nat). destruct rule as (_ & _ & H).
+  rewrite (active_true m n L U), (active_true m (S n) L), (active_true m (S (S n))) by lia.
+  simpl pred. assert (1 <= n -> m (S n) <= S (m (pred n)))%nat
+    by (destruct n as [|l]; [lia|intros _; apply rare]).
+  pose proof (H n). pose proof (H (S n)). lia.
+Qed.
+
+(* So some active gap beside (i, V) is as near as any. *)
+Lemma beside : forall i V size L U, active m L U = true ->
+  (2 * (apart L i + apart U V) + apart U V <= size)%nat ->
+  exists L' U', active m L' U' = true /\ (L' = i \/ U' = V) /\
+    (apart L' i + apart U' V <= apart L i + apart U V)%nat.
+Proof.
+  intros i V. induction size as [|size IH]; intros L U HA Hs.
+  { exists L, U. unfold apart in Hs. split; [exact HA|]. lia. }
+  assert (Step : forall L1 U1, active m L1 U1 = true ->
+    (apart L1 i + apart U1 V <= apart L i + apart U V)%nat ->
+    (2 * (apart L1 i + apart U1 V) + apart U1 V <= size)%nat ->
+    exists L' U', active m L' U' = true /\ (L' = i \/ U' = V) /\
+      (apart L' i + apart U' V <= apart L i + apart U V)%nat).
+  { intros L1 U1 HA1 Hd Hs1. destruct (IH L1 U1 HA1 Hs1) as (L' & U' & HA' & Haxis & Hd').
+    exists L', U'. repeat split; trivial; lia. }
+  clear IH. unfold apart in *.
+  destruct (Nat.eq_dec L i) as [|HL]; [exists L, U; auto|].
+  destruct (Nat.eq_dec U V) as [|HU]; [exists L, U; auto|].
+  destruct (lt_dec L i), (lt_dec U V).
+  - destruct (active_up L U HA) as [A|A]; apply (Step _ _ A); lia.
+  - destruct U as [|U]; [lia|].
+    destruct (active_back L U HA) as [A|[? A]]; apply (Step _ _ A); lia.
+  - destruct (active_forth L U HA) as [A|A]; apply (Step _ _ A); lia.
+  - destruct L as [|L]; [lia|]. destruct U as [|U]; [lia|].
+    destruct (active_down L U HA) as [A|A]; apply (Step _ _ A); lia.
+Qed.
+
+End Axis.
+
+Lemma along_one_axis : forall m i V L U, rank_rule m -> sparse m \/ sparse (mirrored m) ->
+  active m L U = true ->
+  exists L' U', active m L' U' = true /\ (L' = i \/ U' = V) /\
+    (apart L' i + apart U' V <= apart L i + apart U V)%nat.
+Proof.
+  intros m i V L U Hm [Hs|Hs] HA; [now apply (beside m Hm Hs i V _ L U HA (le_n _))|].
+  rewrite <- mirrored_active in HA by exact Hm.
+  destruct (beside _ (mirrored_rule m Hm) Hs V i _ U L HA (le_n _)) as (U' & L' & HA' & Ha & Hd).
+  exists L', U'. rewrite <- mirrored_active by exact Hm. repeat split; trivial; [tauto|lia].
+Qed.
+
+Lemma quotient_step : forall r a b, (0 < r)%nat -> (a <= b <= a + r)%nat ->
+  (a / r <= b / r <= S (a / r))%nat.
+Proof.
+  intros r a b Hr Hab. rewrite <- Nat.add_1_r, <- Nat.div_add by lia.
+  split; apply Nat.div_le_mono; lia.
+Qed.
+
+Lemma quantile_rank_rule : forall p r, (0 < r)%nat -> (p <= r)%nat ->
+  rank_rule (quantile_rank p r) /\
+  (sparse (quantile_rank p r) \/ sparse (mirrored (quantile_rank p r))).
+Proof.
+  intros p r Hr Hp. pose (c := fun n => ((p * n + (r - 1)) / r)%nat).
+  assert (C0 : c 0%nat = 0%nat) by (apply Nat.div_small; lia).
+  assert (C : forall n, (c n <= c (S n) <= S (c n))%nat)
+    by (intros n; apply quotient_step; lia).
+  assert (Q : forall n, quantile_rank p r (S n) = Nat.min (Nat.max 1 (c (S n))) (S n))
+    by reflexivity.
+  assert (Cn : forall n, (c n <= n)%nat)
+    by (induction n as [|n IH]; [lia|specialize (C n); lia]).
+  assert (Q0 : (quantile_rank p r 0 = 0 /\ 2 * p <= r \/
+    quantile_rank p r 0 = 1 /\ r < 2 * p)%nat).
+  { unfold quantile_rank. destruct (Nat.leb_spec (2 * p) r); lia. }
+  split; [split; [|split]|].
+  - lia.
+  - rewrite Q. lia.
+  - intros [|n]; [rewrite Q; lia|].
+    rewrite !Q. pose proof (C n). pose proof (C (S n)). pose proof (Cn (S n)).
+    pose proof (Cn (S (S n))). lia.
+  - destruct (le_lt_dec (2 * p) r) as [H|H]; [left|right]; intros [|n].
+    + assert (c 2%nat <= S (c 0%nat))%nat by (apply quotient_step; lia). rewrite Q. lia.
+    + assert (c (S (S (S n))) <= S (c (S n)))%nat by (apply quotient_step; lia).
+      rewrite !Q. pose proof (Cn (S n)). lia.
+    + assert (2 <= c 2%nat)%nat by (apply Nat.div_le_lower_bound; lia).
+      unfold mirrored. rewrite Q. lia.
+    + assert (1 <= c (S n))%nat by (apply Nat.div_le_lower_bound; lia).
+      assert (S (c (S n)) <= c (S (S (S n))))%nat.
+      { unfold c. rewrite <- Nat.add_1_r, <- Nat.div_add by lia. apply Nat.div_le_mono; lia. }
+      unfold mirrored. rewrite !Q. pose proof (Cn (S n)). lia.
+Qed.
+
+(* What dpfast counts D(i, j) by: removing the rows between the ranks, and then moving along one
+   axis to an active gap. Removing all rows is another way. *)
+Definition pair_distance (m : nat -> nat) (n i j : nat) : nat :=
+  let V := (n + 1 - j)%nat in
+  (j - i - 1 + fold_right Nat.min (i + V)
+    (map (fun U => apart U V) (filter (fun U => active m i U) (seq 0 (2 * n + 1))) ++
+     map (fun L => apart L i) (filter (fun L => active m L V) (seq 0 (2 * n + 1)))))%nat.
+
+Lemma least_at_most : forall d l k, (fold_right Nat.min d l <= k)%nat <->
+  (d <= k)%nat \/ exists a, In a l /\ (a <= k)%nat.
+Proof.
+  intros d l k. induction l as [|b l IH]; simpl.
+  - split; [auto|]. intros [H|(a & [] & _)]. exact H.
+  - rewrite Nat.min_le_iff, IH. split.
+    + intros [H|[H|(a & Ha & H)]]; eauto.
+    + intros [H|(a & [<-|Ha] & H)]; eauto.
+Qed.
+
+(* Moving along one axis is enough. *)
+Lemma pair_distance_reachable : forall m n i j k, rank_rule m ->
+  sparse m \/ sparse (mirrored m) -> (i < j <= n + 1)%nat ->
+  reachable m n i j k <-> (pair_distance m n i j <= k)%nat.
+Proof.
+  intros m n i j k Hm Hs Hij. unfold reachable, pair_distance. set (V := (n + 1 - j)%nat).
+  assert (Split : forall d, (j - i - 1 + d <= k <-> j - i - 1 <= k /\ d <= k - (j - i - 1))%nat)
+    by (intros; lia).
+  rewrite Split, least_at_most. split.
+  - intros (L & U & HA & Hk).
+    destruct (along_one_axis m i V L U Hm Hs HA) as (L' & U' & HA' & Haxis & Hd).
+    split; [lia|]. destruct (le_lt_dec (i + V) (apart L' i + apart U' V)); [left; lia|right].
+    exists (apart L' i + apart U' V)%nat. split; [|lia]. apply in_or_app. rewrite !in_map_iff.
+    unfold apart in *. destruct Haxis; subst; [left; exists U'|right; exists L'];
+      rewrite filter_In, in_seq; repeat split; trivial; lia.
+  - intros [H0 [H|(a & Ha & H)]].
+    + exists 0%nat, 0%nat. split; [|unfold apart; lia]. destruct Hm as (M0 & M1 & _).
+      apply (active_true m 0); simpl; lia.
+    + apply in_app_or in Ha. rewrite !in_map_iff in Ha.
+      destruct Ha as [(U & <- & HU)|(L & <- & HL)].
+      * apply filter_In in HU. exists i, U. split; [apply HU|]. unfold apart in *. lia.
+      * apply filter_In in HL. exists L, V. split; [apply HL|]. unfold apart in *. lia.
 Qed.
 
 (* The lower median *)
@@ -457,43 +662,27 @@ Proof.
   rewrite Nat.min_r, !order_statistic_high; lia || reflexivity.
 Qed.
 
-Definition median_rank (n : nat) : nat := ((n + 1) / 2)%nat.
+Lemma median_rank : forall n, quantile_rank 1 2 n = ((n + 1) / 2)%nat.
+Proof. intros [|n]; [reflexivity|]. unfold quantile_rank. lia. Qed.
 
-Lemma quantile_of_rank : forall lo hi p r x m,
-  m 0%nat = (if (2 * p <=? r)%nat then 0%nat else 1%nat) ->
-  (forall n, m (S n) = quantile_rank p r (S n)) ->
-  quantile lo hi p r x = of_rank lo hi m x.
-Proof.
-  intros lo hi p r x m H0 H. unfold quantile, of_rank. destruct x as [|v x].
-  - simpl length. rewrite H0. destruct (2 * p <=? r)%nat; reflexivity.
-  - simpl length. now rewrite H.
-Qed.
-
-Lemma median_of_rank : forall lo hi x, median lo hi x = of_rank lo hi median_rank x.
-Proof.
-  intros. apply quantile_of_rank; [reflexivity|]. intros n. unfold median_rank, quantile_rank.
-  lia.
-Qed.
-
-Lemma median_rank_rule : rank_rule median_rank.
-Proof. unfold median_rank. repeat split; intros; lia. Qed.
-
+Lemma median_rank_rule : rank_rule (quantile_rank 1 2).
+Proof. split; [|split; [|intros n]]; rewrite ?median_rank; lia. Qed.
 
 Lemma median_active : forall L U,
-  active median_rank L U = true <-> (L <= U <= L + 1)%nat.
+  active (quantile_rank 1 2) L U = true <-> (L <= U <= L + 1)%nat.
 Proof.
-  intros L U. rewrite (active_true _ (L + U)) by reflexivity. unfold median_rank.
-  replace (S (L + U) + 1)%nat with (L + U + 1 * 2)%nat by lia. rewrite Nat.div_add by lia.
+  intros L U. rewrite (active_true _ (L + U)), !median_rank by reflexivity.
   destruct (Nat.Even_or_Odd (L + U)) as [[h E]|[h E]]; rewrite E.
-  - replace ((2 * h + 1) / 2)%nat with h by lia. replace (2 * h / 2)%nat with h by lia.
-    replace ((2 * h - 1 + 1) / 2)%nat with h by lia. lia.
-  - replace ((2 * h + 1 + 1) / 2)%nat with (h + 1)%nat by lia.
+  - replace ((S (2 * h) + 1) / 2)%nat with (h + 1)%nat by lia.
     replace ((2 * h + 1) / 2)%nat with h by lia.
-    replace ((2 * h + 1 - 1 + 1) / 2)%nat with h by lia. lia.
+    replace ((pred (2 * h) + 1) / 2)%nat with h by lia. lia.
+  - replace ((S (2 * h + 1) + 1) / 2)%nat with (h + 1)%nat by lia.
+    replace ((2 * h + 1 + 1) / 2)%nat with (h + 1)%nat by lia.
+    replace ((pred (2 * h + 1) + 1) / 2)%nat with h by lia. lia.
 Qed.
 
 Lemma median_reachable : forall n i j k, (i < j <= n + 1)%nat ->
-  reachable median_rank n i j k <-> (2 * j - n - 2 <= k /\ n - 2 * i - 1 <= k)%nat.
+  reachable (quantile_rank 1 2) n i j k <-> (2 * j - n - 2 <= k /\ n - 2 * i - 1 <= k)%nat.
 Proof.
   intros n i j k Hij. unfold reachable, apart. split.
   - intros (L & U & HA & Hk). apply median_active in HA. lia.
@@ -505,21 +694,15 @@ Qed.
 Theorem median_local_exact : forall lo hi x k, lo <= hi -> table lo hi x ->
   is_maximum (median_local lo hi x k) (change_within (neighbors lo hi) (median lo hi) k x).
 Proof.
-  intros lo hi x k Hlo T. unfold median_local.
-  rewrite (order_clipped _ _ x (_ + 1)). pose (n := length x). fold n.
-  assert (E : forall d, change_within (neighbors lo hi) (median lo hi) k x d <->
-    change_within (neighbors lo hi) (of_rank lo hi median_rank) k x d).
-  { intros d. unfold change_within.
-    split; intros (y & z & Hd); exists y, z; now rewrite !median_of_rank in *. }
-  destruct (greatest_change lo hi median_rank k x ((n - k) / 2) (Nat.min ((n + k) / 2 + 1) (n + 1)))
-    as [Hin Habove]; trivial.
-  - apply median_rank_rule.
-  - lia.
-  - apply median_reachable; lia.
-  - intros i j Hij Hr. apply median_reachable in Hr; [|exact Hij].
+  intros lo hi x k Hlo T. unfold median_local. rewrite (order_clipped _ _ x (_ + 1)).
+  apply squeezed.
+  - apply reachable_change; [exact Hlo|apply median_rank_rule|exact T|lia|].
+    apply median_reachable; lia.
+  - intros d Hd.
+    destruct (change_reachable _ _ _ _ x _ Hlo median_rank_rule T Hd) as (i & j & Hij & Hr & H).
+    apply median_reachable in Hr; [|exact Hij]. apply Rle_trans with (1 := H).
     apply Rplus_le_compat; [|apply Ropp_le_contravar];
-      apply order_statistic_increases with (n := n); (split; trivial) || lia || trivial.
-  - split; [now apply E|]. intros d Hd. apply Habove. now apply E.
+      apply order_statistic_increases with (n := length x); (split; trivial) || lia || trivial.
 Qed.
 
 (* Of three rows: removing 2 leaves the median 1 of {1, 7}, and then removing 1 leaves 7. *)
@@ -534,44 +717,29 @@ Definition median_smooth (lo hi beta : R) (x : list R) : R :=
   greatest (map (fun k => median_local lo hi x k * exp (- beta * INR k))
     (seq 0 (length x + 2))).
 
-Lemma greatest_maximum : forall l (among : R -> Prop),
-  l <> [] -> (forall u, In u l -> 0 <= u /\ among u) ->
-  (forall v, among v -> exists u, In u l /\ v <= u) -> is_maximum (greatest l) among.
-Proof.
-  intros l among Hl Hin Habove. split.
-  - destruct l as [|u l]; [easy|].
-    destruct (greatest_in R (fun v => v) (u :: l) u) as (v & Hv & E); [now left | |].
-    + apply Hin. now left.
-    + rewrite map_id in E. rewrite E. now apply Hin.
-  - intros v Hv. destruct (Habove v Hv) as (u & Hu & H). apply Rle_trans with (1 := H).
-    now apply greatest_above.
-Qed.
-
 (* Of dpfast/sensitivity/quantile.py: the smooth sensitivity of the lower median is exact. *)
 Theorem median_smooth_exact : forall lo hi beta x, lo <= hi -> 0 <= beta -> table lo hi x ->
   is_maximum (median_smooth lo hi beta x)
     (change_weighted (neighbors lo hi) (median lo hi) beta x).
 Proof.
   intros lo hi beta x Hlo Hbeta T. pose (n := length x).
-  assert (Pos : forall k, 0 <= median_local lo hi x k).
-  { intros k. pose proof (order_statistic_increases lo hi n x ((n - k) / 2) ((n + k) / 2 + 1) Hlo
-      (conj eq_refl T) ltac:(lia)) as H. unfold median_local. fold n. lra. }
-  apply greatest_maximum.
-  - rewrite Nat.add_comm. discriminate.
-  - intros u Hu. apply in_map_iff in Hu. destruct Hu as (k & <- & _). split.
-    + apply Rmult_le_pos; [apply Pos|left; apply exp_pos].
-    + exists k, (median_local lo hi x k). split; [|reflexivity].
-      now apply median_local_exact.
+  apply greatest_squeezed.
+  - destruct (some_change lo hi (median lo hi) 0 x Hlo T) as (d & Hd & H).
+    exists (d * exp (- beta * INR 0)). split; [now exists 0%nat, d|].
+    apply Rmult_le_pos; [exact H|left; apply exp_pos].
+  - intros u Hu. apply in_map_iff in Hu. destruct Hu as (k & <- & _).
+    exists (median_local lo hi x k * exp (- beta * INR k)). split; [|apply Rle_refl].
+    exists k, (median_local lo hi x k). split; [|reflexivity]. now apply median_local_exact.
   - intros v (k & d & Hd & ->). pose (k' := Nat.min k (n + 1)).
     exists (median_local lo hi x k' * exp (- beta * INR k')). split.
     + apply in_map_iff. exists k'. split; [reflexivity|]. apply in_seq. fold n. lia.
-    + apply Rle_trans with (median_local lo hi x k' * exp (- beta * INR k)).
-      * apply Rmult_le_compat_r; [left; apply exp_pos|].
-        replace (median_local lo hi x k') with (median_local lo hi x k);
+    + apply Rmult_le_compat; [|left; apply exp_pos| |apply weight_falls; trivial; lia].
+      * destruct Hd as (y & z & _ & _ & ->). apply Rabs_pos.
+      * replace (median_local lo hi x k') with (median_local lo hi x k);
           [now apply median_local_exact|].
         unfold median_local. fold n. rewrite (order_clipped _ _ x (_ + 1)).
-        rewrite (order_clipped _ _ x ((n + k') / 2 + 1)). fold n. f_equal; [|f_equal]; f_equal; lia.
-      * apply Rmult_le_compat_l; [apply Pos|]. apply weight_falls; [exact Hbeta|lia].
+        rewrite (order_clipped _ _ x ((n + k') / 2 + 1)). fold n.
+        f_equal; [|f_equal]; f_equal; lia.
 Qed.
 
 (* Of dpfast/sensitivity/quantile.py: noise may be calibrated to it, and to nothing smaller. *)
@@ -580,11 +748,117 @@ Theorem median_smooth_is_least_bound : forall lo hi beta, lo <= hi -> 0 <= beta 
   forall bound, smooth_bound (neighbors lo hi) (median lo hi) beta bound ->
     forall x, table lo hi x -> median_smooth lo hi beta x <= bound x.
 Proof.
-  intros lo hi beta Hlo Hbeta. split.
-  - apply smooth_sensitivity_is_smooth; [apply neighbors_symmetric|].
-    intros x y (Tx & _). now apply median_smooth_exact.
-  - intros bound Hbound x T.
-    apply smooth_sensitivity_is_smallest with (neighbors := neighbors lo hi)
-      (f := median lo hi) (beta := beta); trivial; [apply neighbors_symmetric|].
-    now apply median_smooth_exact.
+  intros lo hi beta Hlo Hbeta. apply least_bound; [exact Hbeta|]. intros x T.
+  now apply median_smooth_exact.
+Qed.
+
+(* Any quantile *)
+
+Definition pairs (n : nat) : list (nat * nat) :=
+  filter (fun ij => fst ij <? snd ij)%nat (list_prod (seq 0 (n + 1)) (seq 0 (n + 2))).
+
+(* The gap between two ranks, and their distance. *)
+Definition gap (lo hi : R) (x : list R) (ij : nat * nat) : R :=
+  order_statistic lo hi x (snd ij) - order_statistic lo hi x (fst ij).
+
+Definition distance (p r n : nat) (ij : nat * nat) : nat :=
+  pair_distance (quantile_rank p r) n (fst ij) (snd ij).
+
+(* What dpfast computes: the greatest x_j - x_i of the pairs with D(i, j) <= k. *)
+Definition quantile_local (lo hi : R) (p r : nat) (x : list R) (k : nat) : R :=
+  greatest (map (gap lo hi x)
+    (filter (fun ij => distance p r (length x) ij <=? k)%nat (pairs (length x)))).
+
+(* The greatest (x_j - x_i) e^(-beta D(i, j)). *)
+Definition quantile_smooth (lo hi : R) (p r : nat) (beta : R) (x : list R) : R :=
+  greatest (map (fun ij => gap lo hi x ij * exp (- beta * INR (distance p r (length x) ij)))
+    (pairs (length x))).
+
+(* Of two rows and q = 3/4, the maximum: its gaps (1, 2) and (2, 3) are active, and gap (1, 3) is
+   after removing row 2. *)
+Example distances_of_two_rows : pairs 2 = [(0, 1); (0, 2); (0, 3); (1, 2); (1, 3); (2, 3)]%nat /\
+  map (distance 3 4 2) (pairs 2) = [2; 2; 2; 0; 1; 0]%nat.
+Proof. split; reflexivity. Qed.
+
+Lemma in_pairs : forall n ij, In ij (pairs n) <-> (fst ij < snd ij <= n + 1)%nat.
+Proof.
+  intros n [i j]. unfold pairs. rewrite filter_In, in_prod_iff, !in_seq, Nat.ltb_lt. simpl. lia.
+Qed.
+
+Lemma gap_positive : forall lo hi x ij, lo <= hi -> table lo hi x -> In ij (pairs (length x)) ->
+  0 <= gap lo hi x ij.
+Proof.
+  intros lo hi x ij Hlo T H. apply in_pairs in H. unfold gap.
+  pose proof (order_statistic_increases lo hi (length x) x (fst ij) (snd ij) Hlo
+    (conj eq_refl T) ltac:(lia)). lra.
+Qed.
+
+Lemma pair_change : forall lo hi p r x ij k, lo <= hi -> (0 < r)%nat -> (p <= r)%nat ->
+  table lo hi x -> In ij (pairs (length x)) -> (distance p r (length x) ij <= k)%nat ->
+  exists d, change_within (neighbors lo hi) (quantile lo hi p r) k x d /\ gap lo hi x ij <= d.
+Proof.
+  intros lo hi p r x ij k Hlo Hr Hp T H Hk. apply in_pairs in H.
+  destruct (quantile_rank_rule p r Hr Hp) as [Hm Hs].
+  apply reachable_change; trivial. now apply pair_distance_reachable.
+Qed.
+
+Lemma change_pair : forall lo hi p r x k d, lo <= hi -> (0 < r)%nat -> (p <= r)%nat ->
+  table lo hi x -> change_within (neighbors lo hi) (quantile lo hi p r) k x d ->
+  exists ij, In ij (pairs (length x)) /\ (distance p r (length x) ij <= k)%nat /\
+    d <= gap lo hi x ij.
+Proof.
+  intros lo hi p r x k d Hlo Hr Hp T H. destruct (quantile_rank_rule p r Hr Hp) as [Hm Hs].
+  destruct (change_reachable lo hi _ k x d Hlo Hm T H) as (i & j & Hij & Hij' & Hd).
+  exists (i, j). rewrite in_pairs. split; [exact Hij|]. split; [|exact Hd].
+  now apply pair_distance_reachable.
+Qed.
+
+(* Of dpfast/sensitivity/quantile.py: the local sensitivity of any quantile at distance k is exact,
+   for any number of rows and any k. *)
+Theorem quantile_local_exact : forall lo hi p r x k, lo <= hi -> (0 < r)%nat -> (p <= r)%nat ->
+  table lo hi x ->
+  is_maximum (quantile_local lo hi p r x k)
+    (change_within (neighbors lo hi) (quantile lo hi p r) k x).
+Proof.
+  intros lo hi p r x k Hlo Hr Hp T. apply greatest_squeezed.
+  - now apply some_change.
+  - intros u Hu. apply in_map_iff in Hu. destruct Hu as (ij & <- & H).
+    apply filter_In in H. rewrite Nat.leb_le in H. now apply pair_change.
+  - intros d Hd. destruct (change_pair lo hi p r x k d Hlo Hr Hp T Hd) as (ij & H & Hk & Hgap).
+    exists (gap lo hi x ij). split; [|exact Hgap]. apply in_map, filter_In.
+    now rewrite Nat.leb_le.
+Qed.
+
+(* Of dpfast/sensitivity/quantile.py: the smooth sensitivity of any quantile is exact. *)
+Theorem quantile_smooth_exact : forall lo hi p r beta x, lo <= hi -> (0 < r)%nat ->
+  (p <= r)%nat -> 0 <= beta -> table lo hi x ->
+  is_maximum (quantile_smooth lo hi p r beta x)
+    (change_weighted (neighbors lo hi) (quantile lo hi p r) beta x).
+Proof.
+  intros lo hi p r beta x Hlo Hr Hp Hbeta T. apply greatest_squeezed.
+  - destruct (some_change lo hi (quantile lo hi p r) 0 x Hlo T) as (d & Hd & H).
+    exists (d * exp (- beta * INR 0)). split; [now exists 0%nat, d|].
+    apply Rmult_le_pos; [exact H|left; apply exp_pos].
+  - intros u Hu. apply in_map_iff in Hu. destruct Hu as (ij & <- & H).
+    destruct (pair_change lo hi p r x ij _ Hlo Hr Hp T H (le_n _)) as (d & Hd & Hgap).
+    exists (d * exp (- beta * INR (distance p r (length x) ij))). split.
+    + now exists (distance p r (length x) ij), d.
+    + apply Rmult_le_compat_r; [left; apply exp_pos|exact Hgap].
+  - intros w (k & d & Hd & ->).
+    destruct (change_pair lo hi p r x k d Hlo Hr Hp T Hd) as (ij & H & Hk & Hgap).
+    exists (gap lo hi x ij * exp (- beta * INR (distance p r (length x) ij))). split.
+    + now apply (in_map (fun ij => gap lo hi x ij * exp (- beta * INR (distance p r _ ij)))).
+    + apply Rmult_le_compat; [|left; apply exp_pos|exact Hgap|now apply weight_falls].
+      destruct Hd as (y & z & _ & _ & ->). apply Rabs_pos.
+Qed.
+
+(* Of dpfast/sensitivity/quantile.py: noise may be calibrated to it, and to nothing smaller. *)
+Theorem quantile_smooth_is_least_bound : forall lo hi p r beta, lo <= hi -> (0 < r)%nat ->
+  (p <= r)%nat -> 0 <= beta ->
+  smooth_bound (neighbors lo hi) (quantile lo hi p r) beta (quantile_smooth lo hi p r beta) /\
+  forall bound, smooth_bound (neighbors lo hi) (quantile lo hi p r) beta bound ->
+    forall x, table lo hi x -> quantile_smooth lo hi p r beta x <= bound x.
+Proof.
+  intros lo hi p r beta Hlo Hr Hp Hbeta. apply least_bound; [exact Hbeta|]. intros x T.
+  now apply quantile_smooth_exact.
 Qed.
