@@ -1,4 +1,4 @@
-/* Smooth sensitivity of x_m, one row replaced:  max over i <= m <= j, i < j of (x_j - x_i) e^(-beta
+/* Smooth sensitivity of x_m, one row replaced: max over i <= m <= j, i < j of (x_j - x_i) e^(-beta
  * (j - i - 1)).
  *
  * The upper envelope. In this maximum, i is called a row and j a column. For a fixed column j the
@@ -7,11 +7,11 @@
  * (x_j' - x_j) / expm1(beta (j' - j)). This v is the turn from j to j'. A stack has the columns
  * that are the best for some v, in the order of their turns. Then a pointer into the stack follows
  * the rows, whose x_i ascend. Both passes, over columns and over rows, are linear. Two shortcuts
- * skip most of them: - A column whose turn from the top of the stack is beyond x_m never counts.
- * For a block of columns
- *    this is shown by its last value and its first rank.
- * - A block of rows is not read if its first value together with its last rank cannot beat the best
- *    pair so far.
+ * skip most of them:
+ *  - A column whose turn from the top of the stack is beyond x_m never counts. For a block of
+ *    columns this is shown by its last value and its first rank.
+ *  - A block of rows is not read if its first value together with its last rank cannot beat the
+ *    best pair so far.
  *
  * The mirror. Building the stack takes most of the time. So the columns are the side of m with
  * fewer ranks: at first by their number, later by what block bounds leave. If that is the lower
@@ -23,25 +23,27 @@
  *
  * Errors, with u = 2^-53. The kernel compares differences of values, never values. So all errors
  * are relative, and there is no cancellation. x_j' - x_j has an error of u, and the reciprocal 8 u
- * (sensitivity/exp.h), so h has 10 u, and k = (x_j - x_i) + h has 11 u. - Wrong choices near a
- * turn. Let c be the successor of column b. Let v be on the wrong side of
+ * (sensitivity/exp.h), so h has 10 u, and k = (x_j - x_i) + h has 11 u.
+ *  - Wrong choices near a turn. Let c be the successor of column b. Let v be on the wrong side of
  *    their turn, but within 16 u times the distance of x_b from the turn. Then using one instead of
  *    the other loses at most 16 u (1 + 32 u) of the value: |f_b - f_c| = |v - turn| (e^(-beta b) -
- *    e^(-beta c)), and f_b is (x_b - v) e^(-beta b). So a wrong step of the row pointer, a wrong skip
- *    and a wrong pop from the stack lose 16 u each.
- * - Several wrong pops could add up: b is popped for c, then c for d. A pop is certain if h >= (1 +
- *    16 u) k. Between that and (1 - 16 u) k it is a close call. Every column has a counter: the length
- *    of the longest chain of close calls that ends in it. If column b is popped, its successor or its
- *    predecessor replaces it: the successor takes over its counter, plus 1 if the call was close, the
- *    predecessor takes over its counter. If a counter exceeds 64, all is computed again in the mirror.
- *    If that fails, too, divide and conquer is used, where losses add up over at most log2 of the
- *    rows. (This needs beta below 1e-14, or adversarial values.) Not popping is always certain, so the
- *    turns in the stack ascend, and the pointer is wrong by at most one column.
- * - In a block of rows a weight is the product of two weights, each with an error of 1.06 u. So a
- *    value has 6 u. The best pair of the block is then computed again, with 3.2 u. It need not be the
- *    true best of the block, which loses 12 u.
- * - Shortcuts skip only what is smaller by a margin of 2^-40. All errors together are less than (64
- * + 3) 17 u + 12 u + 4 u < 1160 u, of the 2048 u of dpf_envelope_up().
+ *    e^(-beta c)), and f_b is (x_b - v) e^(-beta b). So a wrong step of the row pointer, a wrong
+ *    skip and a wrong pop from the stack lose 16 u each.
+ *  - Several wrong pops could add up: b is popped for c, then c for d. A pop is certain if h >= (1
+ *    + 16 u) k. Between that and (1 - 16 u) k it is a close call. Every column has a counter: the
+ *    length of the longest chain of close calls that ends in it. If column b is popped, its
+ *    successor or its predecessor replaces it: the successor takes over its counter, plus 1 if the
+ *    call was close, the predecessor takes over its counter. If a counter exceeds 64, all is
+ *    computed again in the mirror. If that fails, too, divide and conquer is used, where losses add
+ *    up over at most log2 of the rows. (This needs beta below 1e-14, or adversarial values.) Not
+ *    popping is always certain, so the turns in the stack ascend, and the pointer is wrong by at
+ *    most one column.
+ *  - In a block of rows a weight is the product of two weights, each with an error of 1.06 u. So a
+ *    value has 6 u. The best pair of the block is then computed again, with 3.2 u. It need not be
+ *    the true best of the block, which loses 12 u.
+ *  - Shortcuts skip only what is smaller by a margin of 2^-40.
+ * All errors together are less than (64 + 3) 17 u + 12 u + 4 u < 1160 u, of the 2048 u of
+ * dpf_envelope_up().
  *
  * Divide and conquer. The best column of the middle row, by direct comparison, divides the columns.
  * A comparison of two values with errors of 3.2 u loses 6.4 u in that row. For another row of the

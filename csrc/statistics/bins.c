@@ -8,11 +8,11 @@
 
 #define BLOCK 2048
 #define TABLES 4
-#define MOST_FEW 24 /* bins for which comparisons are faster than a search */
+#define MOST_FEW 24 /* up to this number of bins, comparisons are faster than a search */
 #define BASELINE_FEW 20
-#define NARROW 1024            /* cells of which a table each fits beside the rows */
-#define ROWS_OF_ALL 4096       /* rows of which all columns are in a cache */
-#define ROWS ((size_t)1 << 31) /* fewer than a counter of a table can hold */
+#define NARROW 1024            /* up to this number of cells, tables of counts fit into a cache */
+#define ROWS_OF_ALL 4096       /* so many rows are counted together, so that they stay in a cache */
+#define ROWS ((size_t)1 << 31) /* a counter of a table holds more than so many rows */
 
 #define DPF_BODY "statistics/bins_body.h"
 #include "core/each_isa.h"
@@ -20,7 +20,8 @@
 #include "statistics/bins_ladder.h"
 #endif
 
-/* Neighbouring rows of one cell must not wait for one another: every fourth has its own table. */
+/* Row i is counted in table i mod 4, so that neighbouring rows of one cell do not wait for one
+ * another. */
 typedef struct {
     uint32_t count[TABLES][NARROW + 1];
 } tables;
@@ -81,7 +82,7 @@ void dpf_bins_marginals(const uint32_t *codes, size_t n, size_t stride, const ui
                         size_t many, size_t of, const uint32_t *size, size_t cells,
                         int64_t *counts)
 {
-    uint32_t before[ROWS_OF_ALL], place[ROWS_OF_ALL]; /* in the marginal without its last column */
+    uint32_t before[ROWS_OF_ALL], place[ROWS_OF_ALL]; /* before: cells without the last column */
     for (size_t from = 0; of && from < n; from += ROWS_OF_ALL) {
         const size_t here = n - from < ROWS_OF_ALL ? n - from : ROWS_OF_ALL;
         for (size_t i = 0; i < many; i++) {
@@ -102,7 +103,7 @@ void dpf_bins_marginals(const uint32_t *codes, size_t n, size_t stride, const ui
         counts[i] += (int64_t)n;
 }
 
-/* Few bins: how many rows are at or above each edge says it all. */
+/* Counts rows of few bins, by the number of rows that are at or above each edge. */
 static int by_comparison(int kind, const void *x, size_t n, const dpf_bins_axis *axis,
                          int64_t *counts)
 {
@@ -111,7 +112,7 @@ static int by_comparison(int kind, const void *x, size_t n, const dpf_bins_axis 
     const uint32_t bins = axis->bins;
     for (uint32_t k = 0; k < MOST_FEW + 4; k++)
         edge[k] = k < bins ? axis->edges[k] : (double)INFINITY;
-    edge[bins] = nextafter(axis->hi, INFINITY); /* at or above which a row is above hi */
+    edge[bins] = nextafter(axis->hi, INFINITY); /* the least number above hi */
     for (size_t i = 0; i < n; i += BLOCK) {
         const size_t here = n - i < BLOCK ? n - i : BLOCK;
         const double *rows = dpf_quantise_floats(kind, x, i, here, buffer);
@@ -124,7 +125,8 @@ static int by_comparison(int kind, const void *x, size_t n, const dpf_bins_axis 
     return 0;
 }
 
-/* Few different integers: each is counted, and then has its bin. 0 if they may be many. */
+/* Counts rows of few different integers: it counts each integer, and then adds its count to its
+ * bin. Returns 0 if there may be many integers. */
 static int by_value(int kind, const void *x, size_t n, const dpf_bins_axis *axis, int64_t *counts)
 {
     uint32_t place[BLOCK], bin[NARROW];
@@ -132,7 +134,7 @@ static int by_value(int kind, const void *x, size_t n, const dpf_bins_axis *axis
     tables seen;
     if (kind == DPF_F64 || kind == DPF_F32 || !(axis->lo > -0x1p52) ||
         !(axis->hi < 0x1p52))
-        return 0; /* between these an integer is a float64 */
+        return 0; /* only between these limits is every integer a float64 */
     int64_t lo = (int64_t)axis->lo, hi = (int64_t)axis->hi;
     lo += (double)lo < axis->lo;
     hi -= (double)hi > axis->hi;
@@ -171,7 +173,8 @@ static int by_value(int kind, const void *x, size_t n, const dpf_bins_axis *axis
 }
 
 #if DPF_X86
-/* Some bins more, of float32: by a search in registers. 0 if they are too many. */
+/* Counts float32 rows of up to LADDER_MOST steps, by a search in registers. Returns 0 if there are
+ * too many bins. */
 static int by_ladder(const float *x, size_t n, const dpf_bins_axis *axis, int64_t *counts)
 {
     uint8_t place[BLOCK];

@@ -1,4 +1,4 @@
-/* Places of at most BLOCK rows: a search for all of them at once. */
+/* Adds the bins of at most BLOCK rows to their cells. All rows are searched together. */
 static void DPF_NAME(bins_block)(const double *x, size_t n, const dpf_bins_axis *axis,
                                  uint32_t stride, uint32_t *place)
 {
@@ -11,7 +11,7 @@ static void DPF_NAME(bins_block)(const double *x, size_t n, const dpf_bins_axis 
         const double v = ((x[i] >= lo) & (x[i] <= hi)) ? x[i] : lo;
         bin[i] = first[(int32_t)((v - lo) * scale)];
     }
-    /* One step of every row's search after the other, so that none waits for its own loads. */
+    /* One step of all searches, then the next: so no search waits for its own loads. */
     for (uint32_t left = axis->near + 1; left > 1;) {
         const uint32_t half = left / 2;
         for (size_t i = 0; i < n; i++)
@@ -26,7 +26,7 @@ static void DPF_NAME(bins_block)(const double *x, size_t n, const dpf_bins_axis 
         place[i] |= x[i] == edges[bin[i]] ? 0 : DPF_BINS_OUTSIDE;
 }
 
-/* ge[k] += how many rows are at or above each of four edges. A NaN is at none. */
+/* Adds to ge[k] the number of rows that are at or above edge[k], for four edges. A NaN is not. */
 static void DPF_NAME(bins_compare)(const double *x, size_t n, const double edge[4], uint64_t ge[4])
 {
     size_t i = 0;
@@ -56,7 +56,7 @@ static void DPF_NAME(bins_compare)(const double *x, size_t n, const double edge[
             ge[k] += x[i] >= edge[k];
 }
 
-/* Integers as steps of the ladder: x - lo, or DPF_BINS_OUTSIDE beyond `most` above it. */
+/* Writes x - lo for each integer x, or DPF_BINS_OUTSIDE if it is not in 0 .. most. */
 #define DIRECT(bits)                                                                               \
     static void DPF_NAME(bins_direct_##bits)(const uint##bits##_t *restrict x, size_t n,           \
                                              uint64_t lo, uint32_t most, uint32_t *restrict place) \

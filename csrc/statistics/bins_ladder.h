@@ -1,11 +1,12 @@
-/* Float32 rows to bins by a search in registers: up to LADDER_MOST edges lie in vectors, where one
- * instruction looks up those of 16 rows. To be included where code for AVX-512 may be compiled.
+/* Float32 rows to bins by a search in registers. Up to LADDER_MOST edges are in vectors, where one
+ * instruction looks up an edge for each of 16 rows. To be included only where code for AVX-512 can
+ * be compiled.
  *
- * The edges are in 32 groups. A search among the last ones of the groups finds the group of a row,
- * and comparisons with the others of this group how many edges are at or below it. Behind the edges
- * lie NaNs, which are at or below nothing.
+ * The edges are in 32 groups. A binary search among the last edges of the groups finds the group of
+ * a row. Comparisons with the other edges of the group count the edges at or below the row (its
+ * step). Unused edges are NaN, which is at or below no row.
  *
- * An edge is replaced by the least float32 at or above it: a float32 is at or above both or
+ * An edge is replaced by the least float32 at or above it: a float32 row is at or above both or
  * neither.
  */
 #ifndef DPF_BINS_LADDER_H
@@ -19,13 +20,13 @@
 #include "core/isa.h"
 
 #define LADDER_MOST 255
-#define RUNGS 5 /* steps of a search among 32 */
+#define RUNGS 5 /* a binary search among 32 has 5 comparisons */
 #define LANES 16
 
 typedef struct {
-    float rung[RUNGS][2 * LANES]; /* what a row that has come to j meets in steps of 16, 8, 4, 2, 1 */
-    float inner[7][2 * LANES];    /* the edges of group j but the last one */
-    size_t group;                 /* edges of a group: 4 or 8 */
+    float rung[RUNGS][2 * LANES]; /* the edge for comparison r of a search that has reached j */
+    float inner[7][2 * LANES];    /* the edges of group j without the last one */
+    size_t group;                 /* the number of edges in a group, 4 or 8 */
 } ladder;
 
 static float least_at_or_above(double x)
@@ -34,9 +35,9 @@ static float least_at_or_above(double x)
     return nearest < x ? nextafterf(nearest, INFINITY) : nearest;
 }
 
-/* The edges between steps, of which there is one for each number of edges at or below a row: 0 is
- * below all, then comes bin 0, and so on; with `exact`, each bin is followed by what lies between
- * it and the next. 0 if there are too many. */
+/* Computes the edges between steps. Step 0 is below all edges, step 1 is bin 0, and so on. With
+ * `exact`, each bin is followed by a step between it and the next bin. Returns 0 if there are too
+ * many. */
 static int ladder_make(ladder *rungs, const dpf_bins_axis *axis)
 {
     float edges[LADDER_MOST + 1];
@@ -64,7 +65,7 @@ static int ladder_make(ladder *rungs, const dpf_bins_axis *axis)
     return 1;
 }
 
-/* The bin of a step; axis->bins if it is none. */
+/* Returns the bin of a step, or axis->bins if the step is no bin. */
 static uint32_t ladder_bin(const dpf_bins_axis *axis, uint32_t place)
 {
     const uint32_t bin = axis->exact ? place / 2 : place - 1;
@@ -73,7 +74,7 @@ static uint32_t ladder_bin(const dpf_bins_axis *axis, uint32_t place)
 }
 
 DPF_BEGIN_AVX512
-/* Steps of n rows; the array has room for the next multiple of LANES. */
+/* Writes the steps of n rows. There is room for n rounded up to a multiple of LANES. */
 static inline __attribute__((always_inline)) void ladder_rows(const ladder *rungs, const float *x,
                                                               size_t n, uint8_t *place,
                                                               const size_t group)

@@ -4,28 +4,29 @@
 
 __extension__ typedef __int128 wide;
 
-/* A window is wide enough if a run outside is proposed once in 2^SELDOM times. */
+/* A window is wide enough if an outer run is proposed at most once in 2^SELDOM times. */
 #define SELDOM 12
-/* Fractions of a cell: part / ONE. */
+/* The fraction of a cell is part / ONE. */
 #define ONE ((int64_t)1 << 32)
-/* Half a rank, in 2^-64. */
+/* Half a rank, in units of 2^-64. */
 #define HALF ((wide)1 << 63)
-/* Blocks of fractions on either side of the target; those of the last are more than 2^BLOCKS / c
- * away. */
+/* The number of blocks of fractions on either side of the target. Fractions in the last block are
+ * more than 2^BLOCKS / c away. */
 #define BLOCKS 8
-/* ln 2, to a relative 2^-53. */
+/* ln 2, with a relative error of at most 2^-53. */
 #define LN2 0x1.62e42fefa39efp-1
-/* The sizes of runs that are no blocks of fractions: cells with the same positions, an end that is
- * not divided, and a whole gap, of which a proposal has its own position. */
+/* The sizes of runs that are no blocks of fractions: cells with the same positions; an end that is
+ * not divided; and a whole gap, where each proposed cell has its own position. */
 #define ALIKE 0
 #define UNDIVIDED (-1)
 #define GAP (-2)
-/* Half ranks from the target within which gaps are divided: so few proposals are not kept.
- * (Fractions of the ties of more than ONE rows may be farther than that.) */
+/* Gaps within this number of half ranks of the target are divided into runs with equal positions,
+ * so that few proposals are rejected. (Fractions of the ties of more than ONE rows may be farther
+ * than that.) */
 #define CLOSE 3
 
-/* What the cells 0 .. m - 1 weigh, of which those from 2^k - 1 on weigh 2^(top - k) each, and all
- * before them as those where k is the floor. */
+/* The total weight of the cells 0 .. m - 1. A cell from 2^k - 1 on, for k >= floor, has the weight
+ * 2^(top - k), and each cell before these has the weight 2^(top - floor). */
 static inline int64_t around(const dpf_draw_base *base, int64_t m)
 {
     const int bits = (int)(bits_of((double)(m + 1)) >> 52) - 1023; /* m is below 2^53 */
@@ -42,16 +43,16 @@ static int64_t upto(const dpf_draw_base *base, int64_t cell)
     const double above = (double)(cell + 1);
     for (size_t j = 0; j < base->spacings; j++) {
         const double times = above / base->spacing[j];
-        const int64_t below = (int64_t)times; /* towards 0 */
+        const int64_t below = (int64_t)times; /* rounded towards 0 */
         total += base->weight[j] * (below - ((double)below >= times));
     }
     return total;
 }
 
-/* A cell of start .. end, whose weights add up to `mass`, in proportion to its weight: the first
- * cell up to which they are more than a random weight. Weights are nearly even in most gaps, so it
- * is looked for by turns a little below and above where it would lie then, and in the middle of
- * what is left. */
+/* Draws a cell of start .. end in proportion to its weight; all weights add up to `mass`. It is the
+ * first cell for which the sum of weights is above a random number. Weights are nearly equal in
+ * most gaps. So the search looks in turn a little below and a little above the cell that equal
+ * weights would give, and in the middle of the remaining cells. */
 static int64_t cell_of(const dpf_draw_base *base, int64_t start, int64_t end, int64_t mass,
                        dpf_words *words)
 {
@@ -79,12 +80,12 @@ static int64_t cell_of(const dpf_draw_base *base, int64_t start, int64_t end, in
 typedef struct {
     const dpf_draw *in;
     const dpf_draw_room *room;
-    wide target; /* in 2^-64 */
+    wide target; /* in units of 2^-64 */
     size_t runs;
-    int64_t next, before; /* the first cell that is in no run yet, and what those before it weigh */
+    int64_t next, before; /* the first cell in no run yet, and the weight of all cells before it */
 } survey;
 
-/* The cells from the next one to `end`, below which there are so many rows. */
+/* Adds a run: the cells from the next one to `end`, with `rank` rows below them. */
 static inline void run(survey *s, int64_t end, int64_t rank, int64_t low, int64_t high)
 {
     if (s->next > end)
@@ -102,14 +103,15 @@ static inline void run(survey *s, int64_t end, int64_t rank, int64_t low, int64_
     s->next = end + 1;
 }
 
-/* How many cells of a gap of so many are next to either side. */
+/* Returns w (see draw.h) for a gap of `span` cells. */
 static inline int64_t beside(const survey *s, int64_t span)
 {
     const int64_t near = s->in->share * span >> 20;
     return near > (span - 1) / 2 ? (span - 1) / 2 : near;
 }
 
-/* The cells up to `end`, an end or one that rows are on, after `rank` rows. */
+/* Adds the runs of a gap: the cells before `end`, which is an end or a cell with rows, after `rank`
+ * rows. */
 static inline void gap(survey *s, int64_t end, int64_t rank)
 {
     const int64_t from = s->next - 1, away = 2 * rank - (int64_t)(s->target >> 63);
@@ -125,7 +127,7 @@ static inline void gap(survey *s, int64_t end, int64_t rank)
     run(s, end - 1, rank, 2 * rank + 1, 2 * rank + 1);
 }
 
-/* Twice the position of a cell of a whole gap. */
+/* Returns twice the position of a cell of a whole gap. */
 static inline int64_t place_of(const survey *s, size_t i, int64_t cell)
 {
     const int64_t from = s->room->start[i] - 1, end = s->room->end[i] + 1;
@@ -133,7 +135,7 @@ static inline int64_t place_of(const survey *s, size_t i, int64_t cell)
     return 2 * s->room->begin[i] + (cell - from <= near ? -1 : end - cell <= near);
 }
 
-/* A cell whose rows have positions that depend on the fraction: start + part rise, in 2^-64. */
+/* A cell whose position depends on the fraction: start + part rise, in units of 2^-64. */
 typedef struct {
     wide start, rise;
     int64_t first, parts; /* the fractions are first .. first + parts - 1 */
@@ -153,7 +155,7 @@ static inline divided divided_of(const dpf_draw *in, int64_t cell, int64_t less,
     return d;
 }
 
-/* How far a block of fractions is from the target, at the least, in 2^-64. */
+/* Returns the least distance of a block of fractions from the target, in units of 2^-64. */
 static inline wide away(const survey *s, const divided *d, int64_t begin, int64_t size)
 {
     const wide low = d->start + begin * d->rise - s->target;
@@ -161,7 +163,8 @@ static inline wide away(const survey *s, const divided *d, int64_t begin, int64_
     return low > 0 ? low : high > 0 ? high : 0;
 }
 
-/* log2(parts / size), rounded down: a block is proposed as if it had the share 2^-k of its cell. */
+/* Returns k = log2(parts / size), rounded down. A block is proposed as if it were the share 2^-k of
+ * its cell. */
 static inline int halvings(int64_t parts, int64_t size)
 {
     int k = 0;
@@ -184,16 +187,16 @@ static inline void block(survey *s, const divided *d, size_t i, int64_t begin, i
                         halvings(d->parts, size) * LN2 / s->in->c;
 }
 
-/* The rows on the next cell, with fractions: all in one run if they are within few ranks; else in
- * blocks that grow with the distance from the target, so that the distances in a block are like the
- * least of them, or have no weight. */
+/* Adds the runs of the next cell, which has rows, with their fractions. If they span few ranks, it
+ * is one run. Otherwise there are blocks that grow with the distance from the target. So the
+ * distances in a block are similar to the least one, or their weights are negligible. */
 static void tie(survey *s, int64_t less, int64_t leq)
 {
     const dpf_draw *in = s->in;
     const divided d = divided_of(in, s->next, less, leq);
     const size_t first = s->runs;
     run(s, s->next, less, less, leq);
-    const double ranks = (double)d.rise * (double)d.parts * 0x1p-63; /* halves */
+    const double ranks = (double)d.rise * (double)d.parts * 0x1p-63; /* in half ranks */
     if (!(ranks * in->c > 2)) {
         block(s, &d, first, d.first, d.parts);
         return;
@@ -223,7 +226,7 @@ static void tie(survey *s, int64_t less, int64_t leq)
     s->runs = i;
 }
 
-/* How far the rows of an end that are in the node are from the target, in 2^-64. */
+/* Returns the distance of an end's rows in the node from the target, in units of 2^-64. */
 static inline wide end_distance(const survey *s, int64_t less, int64_t leq, int high)
 {
     const dpf_draw_end *end = high ? &s->in->high : &s->in->low;
@@ -233,7 +236,7 @@ static inline wide end_distance(const survey *s, int64_t less, int64_t leq, int 
     return below > 0 ? below : above > 0 ? above : 0;
 }
 
-/* The next cell, which is an end. */
+/* Adds the run or runs of the next cell, which is an end. */
 static inline void outermost(survey *s, int64_t less, int64_t leq, int high)
 {
     const dpf_draw *in = s->in;
@@ -247,13 +250,13 @@ static inline void outermost(survey *s, int64_t less, int64_t leq, int high)
     s->room->distance[i] = (double)end_distance(s, less, leq, high) * 0x1p-63;
 }
 
-/* Half ranks that a cell with so many rows lacks on a side. */
+/* Returns how many half ranks are cut off a side of the positions of a cell with `rows` rows. */
 static inline int64_t lacking(const dpf_draw *in, int64_t rows, int64_t place)
 {
     return (int64_t)((wide)(rows - 1 < in->ties ? rows - 1 : in->ties) * place >> 31);
 }
 
-/* How many of w ascending cells are below one. */
+/* Returns how many of w ascending cells are below `cell`. */
 static size_t first_from(const int64_t *rows, size_t w, int64_t cell)
 {
     size_t from = 0;
@@ -267,16 +270,16 @@ static size_t first_from(const int64_t *rows, size_t w, int64_t cell)
     return from;
 }
 
-/* All runs, ascending. Says whether the first and the last lie outside the window, or returns
- * DPF_DRAW_NARROW. */
+/* Adds all runs, ascending. The last argument becomes whether the first and whether the last run
+ * are outside the window. Returns 0, -1, or DPF_DRAW_NARROW. */
 static int survey_of(survey *s, const int64_t *rows, size_t w, int lump[2])
 {
     const dpf_draw *in = s->in;
     const int64_t before = in->before, after = before + (int64_t)w;
-    /* The rows from..to - 1 of the window are on cells between the ends. */
+    /* Rows from .. to - 1 of the window are on cells between the ends. */
     size_t from = first_from(rows, w, in->low.cell + 1), to = first_from(rows, w, in->high.cell);
-    /* The rows up to the low end, and those below the high one. If the window cuts them it has the
-     * target, which then is in the part that is known. */
+    /* leq and less: the rows up to the low end, and below the high end. If the window has only a
+     * part of the rows on an end, the target is in the window, so in the part that is known. */
     const int low_open = in->low.leq < 0, high_open = in->high.less < 0;
     const int64_t under = in->under < 0 ? before : in->under, over = in->over < 0 ? after : in->over;
     const int64_t leq = low_open ? (from || !before ? before + (int64_t)from : 0) : in->low.leq;
@@ -285,15 +288,15 @@ static int survey_of(survey *s, const int64_t *rows, size_t w, int lump[2])
         return DPF_DRAW_NARROW;
     lump[0] = from == 0 && under > leq;
     lump[1] = to == w && over < (high_open ? in->n : less);
-    int64_t below = 2 * less + 1, above = 2 * leq - 1; /* the nearest that runs outside can have */
+    int64_t below = 2 * less + 1, above = 2 * leq - 1; /* the nearest positions of outer runs */
     int64_t below_end = in->high.cell - 1;
     if (from < to) {
         below = 2 * under + 1, above = 2 * over - 1;
         below_end = rows[from] - 1;
         const int64_t last = rows[to - 1];
         const size_t first = first_from(rows, to, rows[from] + 1), start = first_from(rows, to, last);
-        /* The window may cut the first cell and the last one, whose rows are then too few to
-         * tell. */
+        /* The window may have only a part of the rows on its first and its last cell. Then their
+         * positions may be unknown. */
         if (lump[0] && in->under < 0 && (in->divides || (int64_t)(first - from) <= in->ties)) {
             below_end = rows[from];
             from = first;
@@ -324,7 +327,7 @@ static int survey_of(survey *s, const int64_t *rows, size_t w, int lump[2])
         rank = leq_here;
     }
     if (lump[1]) {
-        if (to < w) /* the cell that was left out, or the high end */
+        if (to < w) /* up to the cell that was left out, or the high end */
             gap(s, rows[to], rank);
         run(s, in->high.cell, 0, above, INT64_MAX);
         return 0;
@@ -334,15 +337,15 @@ static int survey_of(survey *s, const int64_t *rows, size_t w, int lump[2])
     return 0;
 }
 
-/* How far the positions low / 2 .. high / 2 are from the target, in 2^-64. */
+/* Returns the distance of the positions low / 2 .. high / 2 from the target, in units of 2^-64. */
 static inline wide apart(const survey *s, wide low, wide high)
 {
     const wide above = low * HALF - s->target, below = s->target - high * HALF;
     return above > 0 ? above : below > 0 ? below : 0;
 }
 
-/* How far a run is from the target, at the least, in 2^-64. It lies in the window, and is no block of
- * fractions. */
+/* Returns the least distance of a run from the target, in units of 2^-64. The run is in the window,
+ * and is no block of fractions. */
 static wide distance_of(const survey *s, size_t i)
 {
     const dpf_draw_room *room = s->room;
@@ -370,7 +373,7 @@ int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *
     const int64_t whole = (int64_t)(target >> 63);
     const uint64_t left = (uint64_t)target & (UINT64_MAX >> 1);
     const double rest = (double)left * 0x1p-63, more = (double)(((uint64_t)1 << 63) - left) * 0x1p-63;
-    for (size_t i = 0; i < s.runs; i++) /* numbers of one sign are added: a relative 2^-51 */
+    for (size_t i = 0; i < s.runs; i++) /* sums of one sign: a relative error below 2^-51 */
         if (room->size[i] == ALIKE || room->size[i] == GAP)
             room->distance[i] = room->high[i] <= whole  ? (double)(whole - room->high[i]) + rest
                                 : room->low[i] > whole ? (double)(room->low[i] - whole - 1) + more
@@ -378,7 +381,7 @@ int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *
     dpf_choice_runs runs = {room->distance, room->mass, room->total, s.runs, in->c, 0, 0, 0};
     if (dpf_choice_bounds(&runs))
         return -1;
-    if (in->narrow) { /* a run outside takes a pass where it is proposed */
+    if (in->narrow) { /* the proposal of an outer run would need a pass over the data */
         const uint64_t lumps = (lump[0] ? dpf_choice_bound(runs.total, 0) : 0) +
                                (lump[1] ? dpf_choice_bound(runs.total, s.runs - 1) : 0);
         if (lumps > runs.total[s.runs - 1] >> SELDOM)
@@ -399,14 +402,14 @@ int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *
         const int64_t size = room->size[i];
         const int of_lump = (lump[0] && i == 0) || (lump[1] && (size_t)i == s.runs - 1);
         found->cell = cell_of(&in->base, room->start[i], room->end[i], room->mass[i], words);
-        const int ranks = size > 0 || size == UNDIVIDED; /* else in a gap */
+        const int ranks = size > 0 || size == UNDIVIDED; /* otherwise the cell is in a gap */
         found->less = ranks ? room->low[i] : room->begin[i];
         found->leq = ranks ? room->high[i] : room->begin[i];
         found->part = 0;
         double distance = room->distance[i];
         wide u = 0;
         int k = 0;
-        if (size > 0) { /* a fraction of the block, of which size 2^k / parts is left */
+        if (size > 0) { /* a fraction of the block; proposals are thinned to size 2^k / parts */
             const divided d = divided_of(in, found->cell, found->less, found->leq);
             k = halvings(d.parts, size);
             const int64_t place = (int64_t)dpf_words_below(words, (uint64_t)d.parts);
@@ -425,7 +428,7 @@ int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *
         }
         if (!of_lump)
             dpf_choice_keep(&runs, words, &i, &distance, 0, &kept, 0, 1, &found->word);
-        if (of_lump || kept != DPF_CHOICE_NO || words->short_of) { /* a script that is over ends every loop */
+        if (of_lump || kept != DPF_CHOICE_NO || words->short_of) { /* short_of ends every loop */
             found->mass = room->mass[i];
             found->bound = dpf_choice_bound(runs.total, (size_t)i);
             found->scale = runs.lift + runs.shift - k;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* exp(-c d), rounded to two words. */
+/* exp(-c d), in two words. */
 static dpf_wide2 power_of(const dpf_joint *g, int64_t d) {
     dpf_wide2 p = {1, 0, 0};
     if (d == 1) return g->power[0];
@@ -21,12 +21,12 @@ dpf_wide dpf_joint_kernel(const dpf_joint *g, int64_t s, int64_t d) {
                          : dpf_wide_mul(k->near_side, dpf_wide2_to1(power_of(g, k->first - 1 - d)));
 }
 
-/* From choose(length + r - 2, r - 1) to choose(length + r - 1, r). */
+/* Computes choose(length + r - 1, r) from `ways` = choose(length + r - 2, r - 1). */
 static inline dpf_wide more_ways(dpf_wide ways, double length, int64_t r) {
     return dpf_wide_normal(ways.m * (length + (double)(r - 1)) / (double)r, ways.e);
 }
 
-/* B_{s-r}(i) stay(s, r), which the ways to choose r cells multiply. */
+/* B_{s-r}(i) stay(s, r): a term of A_s(i) without the number of ways to choose r cells. */
 static inline dpf_wide alone(const dpf_joint *g, int64_t s, int64_t i, int64_t r) {
     size_t at = (size_t)(s - r) * (size_t)g->runs + (size_t)i;
     dpf_wide b = {g->mantissa[at], g->exponent[at]};
@@ -46,7 +46,7 @@ dpf_wide dpf_joint_here(const dpf_joint *g, int64_t s, int64_t i) {
     dpf_wide ways = {length, 0}, sum = dpf_wide_mul(alone(g, s, i, 1), ways);
     for (int64_t r = 2, reached = 1; r <= s; r++) {
         dpf_wide x = alone(g, s, i, r);
-        /* Ways are below 2^(64 r). What is below 2^-512 of the sum is not worth computing. */
+        /* The number of ways is below 2^(64 r). A term below 2^-512 of the sum is skipped. */
         if (sum.m != 0 && x.e + r / 8 + 4 < sum.e) continue;
         while (reached < r) ways = more_ways(ways, length, ++reached);
         sum = dpf_wide_add(sum, dpf_wide_mul(x, ways));
@@ -57,16 +57,17 @@ dpf_wide dpf_joint_here(const dpf_joint *g, int64_t s, int64_t i) {
 /* --- forward
  * ----------------------------------------------------------------------------------- */
 
-/* B_s from A_s: step s + 1. */
+/* Computes B_s from A_s, for step s + 1. */
 static void convolve(dpf_joint *g, int64_t s, const dpf_wide *a, dpf_wide2 *sums,
                      dpf_wide2 *decays) {
     const dpf_joint_step *k = &g->step[s + 1];
     const int64_t *at = g->at;
     double *out = g->mantissa + (size_t)s * (size_t)g->runs;
     int32_t *out_e = g->exponent + (size_t)s * (size_t)g->runs;
-    /* far: sum over i' < oldest of a(i') exp(-c (at[i] - at[i'] - first)). The queue holds
-     * oldest .. i - 1: suffix sums of oldest .. middle - 1 relative to their own run, with the
-     * decay from that run to middle's, and one sum of middle .. i - 1 relative to middle's. */
+    /* `far` is the sum over i' < oldest of a(i') exp(-c (at[i] - at[i'] - first)). The queue has
+     * the runs oldest .. i - 1. Its front are suffix sums of oldest .. middle - 1, each relative to
+     * its first run, with the decay from that run to run `middle`. Its back is one sum of middle ..
+     * i - 1, relative to run `middle`. */
     dpf_wide2 far = {0, 0, 0}, back = {0, 0, 0}, back_decay = {1, 0, 0};
     int64_t oldest = 0, middle = 0, base = 0;
     out[0] = 0;
@@ -80,7 +81,7 @@ static void convolve(dpf_joint *g, int64_t s, const dpf_wide *a, dpf_wide2 *sums
         while (oldest < i && here - at[oldest] >= k->first) {
             far = dpf_wide2_add(
                 far, decay(g, dpf_wide_to2(a[oldest]), here - at[oldest] - k->first));
-            if (oldest == middle) { /* the front is empty: what is behind becomes the front */
+            if (oldest == middle) { /* the front is empty, so the back becomes the front */
                 dpf_wide2 sum = {0, 0, 0}, way = {1, 0, 0};
                 base = oldest;
                 for (int64_t j = i - 1; j > oldest; j--) {
@@ -136,12 +137,12 @@ void dpf_joint_fill(dpf_joint *g, dpf_wide *here, dpf_wide2 *sums, dpf_wide2 *de
 /* --- backward
  * ---------------------------------------------------------------------------------- */
 
-/* An integer above 2^60 x / scale, for an x that is below 2^16 scale. */
+/* Returns an integer above 2^60 x / scale, for x below 2^16 scale. */
 static uint64_t bound(dpf_wide x, dpf_wide scale) {
     int64_t e = x.e - scale.e;
     if (x.m == 0 || e < -2) return 1;
-    if (e > 1) return UINT64_C(1) << 62; /* cannot be: a weight is at most about the sum of all */
-    double ratio = ldexp(x.m, -200) / scale.m; /* within 2^-712 .. 2^312 */
+    if (e > 1) return UINT64_C(1) << 62; /* impossible: a weight is at most about the sum of all */
+    double ratio = ldexp(x.m, -200) / scale.m; /* from 2^-712 to 2^312 */
     ratio = ldexp(ratio, (int)(260 + DPF_WIDE_BITS * e));
     return (uint64_t)(ratio < 0x1p61 ? ratio * (1 + 0x1p-40) : 0x1p61) + 1;
 }
@@ -150,7 +151,7 @@ uint64_t dpf_joint_bounds(const dpf_joint *g, int64_t s, int64_t stop, int64_t p
                           dpf_wide scale, uint64_t *w, int64_t *low, int64_t *high) {
     const dpf_joint_step *k = &g->step[s];
     dpf_wide most = g->most[s - 1];
-    int64_t split = 0, end = stop; /* the runs at least `first` behind */
+    int64_t split = 0, end = stop; /* split: how many runs are at least `first` below */
     while (split < end) {
         int64_t middle = split + (end - split) / 2;
         if (position - g->at[middle] >= k->first)
@@ -165,7 +166,7 @@ uint64_t dpf_joint_bounds(const dpf_joint *g, int64_t s, int64_t stop, int64_t p
         way = decay(g, way, last - g->at[i - 1]);
         last = g->at[i - 1];
         dpf_wide reach = dpf_wide_mul(most, dpf_wide2_to1(way));
-        if (dpf_wide_at_most(reach, 0x1p62, scale)) break; /* so from here on outwards */
+        if (dpf_wide_at_most(reach, 0x1p62, scale)) break; /* W is 1 for all runs farther out */
         w[i - 1] = bound(dpf_wide_mul(dpf_joint_here(g, s - 1, i - 1), dpf_wide2_to1(way)), scale);
         total += w[i - 1];
     }

@@ -9,12 +9,12 @@
 
 #define BLOCK 1024
 #define TABLES 8
-#define WIDE (DPF_MAGNITUDES_CELLS + 80) /* so that a cell of two tables is at two places of a page */
-#define AHEAD 256                        /* rows; what the processor fetches by itself is too little */
-#define MANY ((size_t)1 << 18)           /* rows from which on further tables are worth their making */
-#define ROWS ((size_t)1 << 31) /* fewer than a counter of a table can hold */
-#define CELL 48                /* bits of a float64 below those of its cell */
-#define INFINITE 0x7ff0u       /* the cell of infinity, and of NaNs that differ from it further down */
+#define WIDE (DPF_MAGNITUDES_CELLS + 80) /* a cell has different offsets in a page in each table */
+#define AHEAD 256                        /* so many rows ahead are prefetched */
+#define MANY ((size_t)1 << 18)           /* from so many rows on, several tables are faster */
+#define ROWS ((size_t)1 << 31) /* a counter of a table holds more than so many rows */
+#define CELL 48                /* the bits of a float64 below those of its cell */
+#define INFINITE 0x7ff0u       /* the cell of infinity, and of a NaN with the same upper bits */
 
 static size_t cell(const double *rows, size_t i)
 {
@@ -23,7 +23,8 @@ static size_t cell(const double *rows, size_t i)
     return (size_t)(bits >> CELL);
 }
 
-/* Neighbouring rows of one cell must not wait for one another: every eighth has its own table. */
+/* Row i is counted in table i mod 8, so that neighbouring rows of one cell do not wait for one
+ * another. */
 static void add(const double *rows, size_t n, uint32_t *t)
 {
     size_t i = 0;
@@ -42,7 +43,8 @@ static void add(const double *rows, size_t n, uint32_t *t)
         t[cell(rows, i)]++;
 }
 
-/* Every NaN is in a cell at or beyond that of an infinity. */
+/* Takes the NaN out of the counts, and returns their number. Every NaN is in the cell of an
+ * infinity or in a cell beyond it. */
 static int64_t take_nan(int kind, const void *x, size_t n, int64_t *counts)
 {
     int64_t infinite[2] = {0, 0}, all = 0, nan;

@@ -2,13 +2,13 @@
 
 #include "core/isa.h"
 
-#define STRETCH 64 /* rows of which one test says whether a byte is undecided */
+#define STRETCH 64 /* one test shows whether any byte of so many rows is undecided */
 #define BLOCK DPF_RESPONSE_BLOCK
 
 #define DPF_BODY "statistics/response_body.h"
 #include "core/each_isa.h"
 
-/* Random bits of one block, read low byte or half first whatever the machine's own order. */
+/* Random bits of one block. The low byte or half is the first, on machines of any byte order. */
 typedef union {
     uint64_t words[BLOCK / 2];
     uint32_t halves[BLOCK];
@@ -42,7 +42,7 @@ static void fill_halves(dpf_words *words, bits *drawn, size_t rows)
     }
 }
 
-/* Coins for m <= BLOCK rows; how many are open. */
+/* Flips the coins of m <= BLOCK rows. Returns how many are undecided. */
 static size_t flip_block(dpf_words *words, uint8_t first, uint64_t second, uint8_t *rows, size_t m,
                          bits *drawn)
 {
@@ -99,7 +99,7 @@ BINARY(16)
 BINARY(32)
 BINARY(64)
 
-/* Uniform integers below `others` for m <= BLOCK rows. */
+/* Draws a uniform integer below `others` for each of m <= BLOCK rows. */
 static void draw_ranks(dpf_words *words, uint32_t others, uint32_t least, size_t m, bits *drawn,
                        uint32_t *ranks)
 {

@@ -1,7 +1,7 @@
-/* The loops of statistics/response.c that gain from wide registers. */
+/* The loops of statistics/response.c that are faster with wide registers. */
 #include "core/scale_body.h"
 
-/* bits ^= u < first, and for each STRETCH of rows whether any has u = first. */
+/* Computes bits ^= u < first, and for each STRETCH rows whether u = first for any of them. */
 static void DPF_NAME(compare)(const uint8_t *restrict u, uint8_t first, size_t n,
                               uint8_t *restrict bits, uint8_t *restrict ties)
 {
@@ -21,7 +21,7 @@ static void DPF_NAME(compare)(const uint8_t *restrict u, uint8_t first, size_t n
         bits[at] ^= u[at] < first;
 }
 
-/* Whether values are not 0, and bits as values. */
+/* truth: whether values are not 0. widened: bits as integers of the same width. */
 #define TRUTH(width)                                                                               \
     static void DPF_NAME(truth_##width)(const uint##width##_t *restrict values, size_t n,          \
                                         uint8_t *restrict bits)                                    \
@@ -41,7 +41,7 @@ TRUTH(32)
 TRUTH(64)
 #undef TRUTH
 
-/* values and out may be the same array. */
+/* `values` and `out` may be the same array. */
 #define ANSWER(width)                                                                              \
     static void DPF_NAME(answer_##width)(const uint##width##_t *values, const uint8_t *other,      \
                                          const uint32_t *ranks, uint32_t categories,               \
