@@ -22,9 +22,8 @@ Record node := Node {
 }.
 
 (* Rows on cells between the ends are in the node with the mass 1, on an end a part of each is. *)
-Definition is_row (p : node) (r : row) : Prop :=
-  (first p <= fst r <= last p)%Z /\ 0 <= snd r <= 1 /\
-  ((first p < fst r < last p)%Z -> snd r = 1).
+Definition is_row (first last : Z) (r : row) : Prop :=
+  (first <= fst r <= last)%Z /\ 0 <= snd r <= 1 /\ ((first < fst r < last)%Z -> snd r = 1).
 
 (* From one gap to the next longer one w grows by 0 or 1. *)
 Definition steps (w : Z -> Z) : Prop :=
@@ -174,7 +173,7 @@ Proof. induction x as [|r x IH]; simpl; [lia|]. destruct (_ =? _)%Z; lia. Qed.
 (* A row that comes below a gap leaves its cells where they are from M, or lowers them by one or two
    places; above a gap it raises them. *)
 Lemma gap_halves_moves : forall p o x r,
-  steps (near p) -> (first p < o < last p)%Z -> is_row p r -> fst r <> o ->
+  steps (near p) -> (first p < o < last p)%Z -> is_row (first p) (last p) r -> fst r <> o ->
   (gap_halves p o x - (if (fst r <? o)%Z then 2 else 0) <= gap_halves p o (r :: x)
     <= gap_halves p o x + (if (fst r <? o)%Z then 0 else 2))%Z /\
   (is_end p (fst r) = true -> gap_halves p o (r :: x) = gap_halves p o x).
@@ -227,7 +226,7 @@ Definition rises (s before after : R) : Prop := 0 <= after - before <= s.
    the highest position of every candidate by something from 0 to s, and so it does the position of
    every candidate with a fraction. *)
 Theorem positions_rise : forall p x r o f,
-  is_node p -> is_row p r -> (first p <= o <= last p)%Z -> 0 <= f <= 1 ->
+  is_node p -> is_row (first p) (last p) r -> (first p <= o <= last p)%Z -> 0 <= f <= 1 ->
   rises (snd r) (lowest p o x) (lowest p o (r :: x)) /\
   rises (snd r) (highest p o x) (highest p o (r :: x)) /\
   rises (snd r) (position p (o, f) x) (position p (o, f) (r :: x)).
@@ -275,42 +274,47 @@ Proof.
   intros. unfold distance, Rmax. repeat destruct (Rle_dec _ _); lra.
 Qed.
 
-(* What is shown above of y, which is x with rows of mass s. *)
-Definition raised (p : node) (s : R) (x y : list row) : Prop :=
-  mass y = mass x + s /\
-  forall o f, (first p <= o <= last p)%Z -> 0 <= f <= 1 ->
-  rises s (lowest p o x) (lowest p o y) /\ rises s (highest p o x) (highest p o y) /\
-  rises s (position p (o, f) x) (position p (o, f) y).
+(* A row, or none. *)
+Definition at_most_one (first last : Z) (u : list row) : Prop :=
+  u = [] \/ exists r, u = [r] /\ is_row first last r.
 
-Lemma raised_by_row : forall p x y r,
-  is_node p -> is_row p r -> Permutation (r :: x) y -> raised p (snd r) x y.
+(* x and y differ by a row of the mass s in x and one of the mass s' in y; there may be none. *)
+Definition differ (first last : Z) (x y : list row) (s s' : R) : Prop :=
+  exists z u u', at_most_one first last u /\ at_most_one first last u' /\
+    Permutation (u ++ z) x /\ Permutation (u' ++ z) y /\ mass u = s /\ mass u' = s'.
+
+Lemma at_most_one_rises : forall p z u x o f,
+  is_node p -> at_most_one (first p) (last p) u -> Permutation (u ++ z) x ->
+  (first p <= o <= last p)%Z -> 0 <= f <= 1 ->
+  mass x = mass z + mass u /\
+  rises (mass u) (lowest p o z) (lowest p o x) /\
+  rises (mass u) (highest p o z) (highest p o x) /\
+  rises (mass u) (position p (o, f) z) (position p (o, f) x).
 Proof.
-  intros p x y r Hp Hr H. split.
-  - destruct (ingredients_permutation p 0%Z _ _ H) as [E _]. rewrite <- E. unfold mass. simpl. lra.
-  - intros o f Ho Hf. pose proof (positions_rise p x r o f Hp Hr Ho Hf) as R.
-    destruct (ingredients_permutation p o _ _ H) as [_ [E0 [E1 [E2 E3]]]].
-    unfold lowest, highest, position, fst, snd in *. now rewrite E0, E1, E2, E3 in R.
+  intros p z u x o f Hp Hu H Ho Hf.
+  destruct (ingredients_permutation p o _ _ H) as [E [E0 [E1 [E2 E3]]]].
+  unfold lowest, highest, position, fst, snd in *. rewrite <- E, <- E0, <- E1, <- E2, <- E3.
+  destruct Hu as [-> | [r [-> Hr]]]; unfold mass, app.
+  - unfold rises. simpl. lra.
+  - pose proof (positions_rise p z r o f Hp Hr Ho Hf) as R. simpl total at 1 3 4 5 6.
+    rewrite Rplus_0_r. split; [lra | exact R].
 Qed.
 
-Lemma raised_by_none : forall p x, raised p 0 x x.
-Proof. intros p x. split; [lra|]. intros. unfold rises. lra. Qed.
-
-(* x and y are a table with rows of the masses s and s'. *)
-Lemma utilities_move : forall p z x y s s' o f k,
-  raised p s z x -> raised p s' z y -> (first p <= o <= last p)%Z -> 0 <= f <= 1 ->
-  let moved := target p (mass y) - target p (mass x) in
-  moved <= k - s -> s' - k <= moved ->
-  - k <= utility p y o - utility p x o <= k /\
-  - k <= utility_divided p y (o, f) - utility_divided p x (o, f) <= k.
+Lemma utilities_move : forall p x y s s' o f k,
+  is_node p -> differ (first p) (last p) x y s s' -> (first p <= o <= last p)%Z -> 0 <= f <= 1 ->
+  (forall m, s' - k <= target p (m + s') - target p (m + s) <= k - s) ->
+  Rabs (utility p y o - utility p x o) <= k /\
+  Rabs (utility_divided p y (o, f) - utility_divided p x (o, f)) <= k.
 Proof.
-  intros p z x y s s' o f k [_ X] [_ Y] Ho Hf moved H H'.
-  destruct (X o f Ho Hf) as [Xl [Xh Xp]], (Y o f Ho Hf) as [Yl [Yh Yp]].
-  unfold rises, moved, utility, utility_divided in *.
+  intros p x y s s' o f k Hp [z [u [u' [U [U' [X [Y [<- <-]]]]]]]] Ho Hf H.
+  destruct (at_most_one_rises p z u x o f Hp U X Ho Hf) as [E [L [U1 P]]].
+  destruct (at_most_one_rises p z u' y o f Hp U' Y Ho Hf) as [E' [L' [U1' P']]].
+  specialize (H (mass z)). rewrite <- E, <- E' in H. unfold rises, utility, utility_divided in *.
   pose proof (distance_moves (lowest p o x) (highest p o x) (target p (mass x))
     (lowest p o y) (highest p o y) (target p (mass y)) k ltac:(lra) ltac:(lra)).
   pose proof (distance_moves (position p (o, f) x) (position p (o, f) x) (target p (mass x))
     (position p (o, f) y) (position p (o, f) y) (target p (mass y)) k ltac:(lra) ltac:(lra)).
-  lra.
+  split; apply Rabs_le; lra.
 Qed.
 
 (* The target rank is q m + z, for the mass m of the node and a public z. *)
@@ -335,7 +339,7 @@ Qed.
    every candidate by at most D s, and one of mass s that another of mass s' replaces by at most
    b = D max(s, s') + (1 - D) min(s, s'). *)
 Theorem utility_sensitivity : forall p x r r' o f,
-  is_node p -> linear p -> is_row p r -> is_row p r' ->
+  is_node p -> linear p -> is_row (first p) (last p) r -> is_row (first p) (last p) r' ->
   (first p <= o <= last p)%Z -> 0 <= f <= 1 ->
   let D := most (fraction p) in
   let b := D * Rmax (snd r) (snd r') + (1 - D) * Rmin (snd r) (snd r') in
@@ -345,18 +349,18 @@ Theorem utility_sensitivity : forall p x r r' o f,
   Rabs (utility_divided p (r' :: x) (o, f) - utility_divided p (r :: x) (o, f)) <= b.
 Proof.
   intros p x r r' o f Hp [z Hz] Hr Hr' Ho Hf D b.
-  pose proof (raised_by_row p x _ r Hp Hr (Permutation_refl _)) as U.
-  pose proof (raised_by_row p x _ r' Hp Hr' (Permutation_refl _)) as U'.
-  pose proof (raised_by_none p x) as U0.
-  destruct Hp as [Hq _], Hr as [_ [Hs _]], Hr' as [_ [Hs' _]].
+  assert (R : forall r, is_row (first p) (last p) r -> at_most_one (first p) (last p) [r])
+    by (right; eauto).
+  assert (A : differ (first p) (last p) x (r :: x) 0 (snd r)).
+  { exists x, [], [r]. unfold mass, at_most_one at 1. simpl. rewrite Rplus_0_r. auto 7. }
+  assert (B : differ (first p) (last p) (r :: x) (r' :: x) (snd r) (snd r')).
+  { exists x, [r], [r']. unfold mass. simpl. rewrite !Rplus_0_r. auto 7. }
   destruct (most_bounds (fraction p)) as [D1 [D2 _]]. fold D in D1, D2.
-  destruct (replaced_bounds (fraction p) (snd r) (snd r') Hq) as [B1 B2].
-  change (replaced _ _ _) with b in B1, B2.
-  destruct (utilities_move p x x (r :: x) 0 (snd r) o f (D * snd r) U0 U Ho Hf) as [A1 A2];
-    try (rewrite !Hz, (proj1 U); nra).
-  destruct (utilities_move p x (r :: x) (r' :: x) (snd r) (snd r') o f b U U' Ho Hf) as [A3 A4];
-    try (rewrite !Hz, (proj1 U), (proj1 U'); nra).
-  repeat split; apply Rabs_le; lra.
+  destruct (replaced_bounds (fraction p) (snd r) (snd r') (proj1 Hp)) as [B1 B2].
+  change (replaced _ _ _) with b in B1, B2. destruct Hr as [_ [Hs _]], Hr' as [_ [Hs' _]].
+  rewrite <- and_assoc. split;
+    [apply utilities_move with (s := 0) (s' := snd r)
+    |apply utilities_move with (s := snd r) (s' := snd r')]; auto; intros m; rewrite !Hz; nra.
 Qed.
 
 (* Every row of a table is on some cell, in one node with all rows. *)
@@ -376,48 +380,42 @@ Proof.
   apply in_seq in H. lia.
 Qed.
 
-(* What neighbors have in common, and the mass that each has beyond it. *)
-Lemma add_remove_raised : forall (Row : Type) (cell : Row -> Z) p (x y : list Row),
-  is_node p -> (forall v, (first p <= cell v <= last p)%Z) -> add_remove x y ->
-  exists z s s', (s = 0 /\ s' = 1 \/ s = 1 /\ s' = 0) /\
-    raised p s z (on_cells cell x) /\ raised p s' z (on_cells cell y).
-Proof.
-  intros Row cell p x y Hp Hc [l [r [v H]]].
-  assert (R : raised p 1 (on_cells cell (l ++ r)) (on_cells cell (l ++ v :: r))).
-  { apply (raised_by_row p _ _ (cell v, 1)); auto.
-    - unfold is_row. simpl. specialize (Hc v). repeat split; lia || lra.
-    - apply (Permutation_map (fun v => (cell v, 1)) (Permutation_middle l r v)). }
-  exists (on_cells cell (l ++ r)).
-  destruct H as [[-> ->] | [-> ->]]; [exists 1, 0 | exists 0, 1]; auto using raised_by_none.
-Qed.
+(* What a replaced row of a table does to those that are kept: one is replaced, leaves or comes. *)
+Definition replaces_kept {Row : Type} (x y : list Row) : Prop := replaces x y \/ add_remove x y.
 
-Lemma replaces_raised : forall (Row : Type) (cell : Row -> Z) p (x y : list Row),
-  is_node p -> (forall v, (first p <= cell v <= last p)%Z) -> replaces x y ->
-  exists z, raised p 1 z (on_cells cell x) /\ raised p 1 z (on_cells cell y).
+Lemma neighbors_differ : forall (Row : Type) (cell : Row -> Z) a b (x y : list Row),
+  (forall v, (a <= cell v <= b)%Z) ->
+  let differ := differ a b (on_cells cell x) (on_cells cell y) in
+  (add_remove x y -> differ 0 1 \/ differ 1 0) /\ (replaces x y -> differ 1 1).
 Proof.
-  intros Row cell p x y Hp Hc [l [r [v [w [-> ->]]]]]. exists (on_cells cell (l ++ r)).
-  assert (R : forall v, raised p 1 (on_cells cell (l ++ r)) (on_cells cell (l ++ v :: r))).
-  { intros u. apply (raised_by_row p _ _ (cell u, 1)); auto.
-    - unfold is_row. simpl. specialize (Hc u). repeat split; lia || lra.
-    - apply (Permutation_map (fun v => (cell v, 1)) (Permutation_middle l r u)). }
-  auto.
+  intros Row cell a b x y Hc.
+  assert (R : forall v, at_most_one a b (on_cells cell [v])).
+  { right. exists (cell v, 1). split; [easy|]. specialize (Hc v). repeat split; simpl; lia || lra. }
+  assert (E : forall l r v, Permutation (on_cells cell [v] ++ on_cells cell (l ++ r))
+    (on_cells cell (l ++ v :: r))).
+  { intros. exact (Permutation_map (fun v => (cell v, 1)) (Permutation_middle l r v)). }
+  assert (M : forall v, mass (on_cells cell [v]) = 1) by (intros; unfold mass; simpl; lra).
+  assert (N : at_most_one a b [] /\ mass [] = 0) by (split; [now left | reflexivity]).
+  destruct N as [N N0]. split; [intros [l [r [v H]]] | intros [l [r [v [w [-> ->]]]]]].
+  - destruct H as [[-> ->] | [-> ->]]; [right | left]; exists (on_cells cell (l ++ r));
+      [exists (on_cells cell [v]), [] | exists [], (on_cells cell [v])];
+      auto 8 using Permutation_refl.
+  - exists (on_cells cell (l ++ r)), (on_cells cell [v]), (on_cells cell [w]). auto 7.
 Qed.
 
 Lemma moves_suffice : forall (Row : Type) (cell : Row -> Z) p base epsilon c k
     (neighbors : list Row -> list Row -> Prop),
-  is_base (cells (first p) (last p)) base -> 0 < k -> 0 <= c <= epsilon / (2 * k) ->
-  (forall x y, neighbors x y -> exists z s s',
-    raised p s z (on_cells cell x) /\ raised p s' z (on_cells cell y) /\
-    let moved := target p (mass (on_cells cell y)) - target p (mass (on_cells cell x)) in
-    moved <= k - s /\ s' - k <= moved) ->
+  is_node p -> is_base (cells (first p) (last p)) base -> 0 < k -> 0 <= c <= epsilon / (2 * k) ->
+  (forall x y, neighbors x y -> exists s s',
+    differ (first p) (last p) (on_cells cell x) (on_cells cell y) s s' /\
+    forall m, s' - k <= target p (m + s') - target p (m + s) <= k - s) ->
   private_of_bounded_range neighbors epsilon (cells (first p) (last p)) base c
     (fun x => utility p (on_cells cell x)).
 Proof.
-  intros Row cell p base epsilon c k neighbors Hb Hk Hc H.
+  intros Row cell p base epsilon c k neighbors Hp Hb Hk Hc H.
   apply exponential_of_sensitivity with (sensitivity := k); auto.
-  intros x y Hxy o Ho. apply in_cells in Ho.
-  destruct (H x y Hxy) as [z [s [s' [X [Y [M M']]]]]].
-  destruct (utilities_move p z _ _ s s' o 0 k X Y Ho ltac:(lra) M M'). apply Rabs_le; lra.
+  intros x y Hxy o Ho. apply in_cells in Ho. destruct (H x y Hxy) as [s [s' [D M]]].
+  now apply (utilities_move p _ _ s s' o 0 k Hp D Ho ltac:(lra)).
 Qed.
 
 (* Of dpfast/statistics/quantiles/exponential.py: under add-remove a draw of one quantile is
@@ -432,16 +430,11 @@ Theorem quantile_add_remove : forall (Row : Type) (cell : Row -> Z) first last q
 Proof.
   intros Row cell a b q r w base epsilon c Hcell Hq Hr Hw Hb Hc.
   destruct (most_bounds q) as [D1 [D2 D3]]. fold (most q) in Hc.
-  apply (moves_suffice _ cell (quantile_node a b q r w) base epsilon c (most q)); auto; [lra|].
-  intros x y H.
-  destruct (add_remove_raised _ cell (quantile_node a b q r w) x y) as [z [s [s' [E [X Y]]]]];
-    [easy | exact Hcell | exact H |].
-  exists z, s, s'. split; [exact X|]. split; [exact Y|].
-  cbn [target quantile_node]. rewrite (proj1 X), (proj1 Y). nra.
+  set (p := quantile_node a b q r w).
+  apply (moves_suffice _ cell p base epsilon c (most q)); [easy..|lra|easy|].
+  intros x y H. destruct (proj1 (neighbors_differ _ cell a b x y Hcell) H) as [D|D];
+    [exists 0, 1 | exists 1, 0]; (split; [exact D|]); intros m; simpl; lra.
 Qed.
-
-(* What a replaced row of a table does to those that are kept: one is replaced, leaves or comes. *)
-Definition replaces_kept {Row : Type} (x y : list Row) : Prop := replaces x y \/ add_remove x y.
 
 (* Of dpfast/statistics/quantiles/exponential.py: under replace it is so for c = epsilon / 2, and
    where only some rows are kept, too. *)
@@ -453,16 +446,10 @@ Theorem quantile_replace : forall (Row : Type) (cell : Row -> Z) first last q ti
     (fun x => utility (quantile_node first last q ties near) (on_cells cell x)).
 Proof.
   intros Row cell a b q r w base epsilon c Hcell Hq Hr Hw Hb Hc.
-  apply (moves_suffice _ cell (quantile_node a b q r w) base epsilon c 1); auto; [lra | lra|].
-  intros x y [H|H].
-  - destruct (replaces_raised _ cell (quantile_node a b q r w) x y) as [z [X Y]];
-      [easy | exact Hcell | exact H |].
-    exists z, 1, 1. split; [exact X|]. split; [exact Y|].
-    cbn [target quantile_node]. rewrite (proj1 X), (proj1 Y). nra.
-  - destruct (add_remove_raised _ cell (quantile_node a b q r w) x y) as [z [s [s' [E [X Y]]]]];
-      [easy | exact Hcell | exact H |].
-    exists z, s, s'. split; [exact X|]. split; [exact Y|].
-    cbn [target quantile_node]. rewrite (proj1 X), (proj1 Y). nra.
+  apply (moves_suffice _ cell (quantile_node a b q r w) base epsilon c 1); [easy..|lra|lra|].
+  intros x y N. destruct (neighbors_differ _ cell a b x y Hcell) as [A B].
+  destruct N as [N|N]; [exists 1, 1 | destruct (A N) as [D|D]; [exists 0, 1 | exists 1, 0]];
+    (split; [auto|]); intros m; simpl; lra.
 Qed.
 
 (* The target rank of a minimum or a maximum of n rows: T ranks from the end, or in the middle. *)
@@ -483,18 +470,13 @@ Proof.
   intros Row cell a b q T m w base epsilon c Hcell Hq Hw Hb Hc.
   set (p := extreme_node a b q T m w).
   assert (Hp : is_node p) by exact (conj Hq (conj (Z.le_refl 0) Hw)).
-  apply (moves_suffice _ cell p base epsilon c 1); auto; [lra | lra|].
-  assert (Ht : forall n, 0 <= target p (n + 1) - target p n <= 1).
+  apply (moves_suffice _ cell p base epsilon c 1); [easy..|lra|lra|].
+  assert (Ht : forall n, 0 <= target p (n + 1) - target p (n + 0) <= 1).
   { intros n. unfold p, extreme_node, target, inside, Rmin.
     destruct m; repeat destruct (Rle_dec _ _); lra. }
-  intros x y [H|H].
-  - destruct (replaces_raised _ cell p x y Hp Hcell H) as [z [X Y]].
-    exists z, 1, 1. split; [exact X|]. split; [exact Y|].
-    rewrite (proj1 X), (proj1 Y). cbv zeta. lra.
-  - destruct (add_remove_raised _ cell p x y Hp Hcell H) as [z [s [s' [E [X Y]]]]].
-    exists z, s, s'. split; [exact X|]. split; [exact Y|].
-    rewrite (proj1 X), (proj1 Y). specialize (Ht (mass z)).
-    destruct E as [[-> ->] | [-> ->]]; rewrite ?Rplus_0_r; cbv zeta; lra.
+  intros x y N. destruct (neighbors_differ _ cell a b x y Hcell) as [A B].
+  destruct N as [N|N]; [exists 1, 1 | destruct (A N) as [D|D]; [exists 0, 1 | exists 1, 0]];
+    (split; [now auto|]); intros n; specialize (Ht n); lra.
 Qed.
 
 (* Four rows, three of them tied, q = 1/2, r = 1 and d = 1/4. The gap from 2 to 6 has w = 1. *)
