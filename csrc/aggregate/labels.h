@@ -8,8 +8,8 @@
  * blocks is below 2^32 mod blocks (Lemire 2019). Then word i of the next layer is read, a stream
  * with another nonce, and so on. So labels are exactly uniform, and independent for each row.
  *
- * word i of a layer = word i mod 256 of the 16 interleaved blocks (rng/rng.h) at block number 16
- * floor(i / 256), whose low 32 bits are the counter; nonce = (its high bits, layer, "bloc").
+ *   word i of a layer = word i mod 256 of the 16 interleaved blocks (rng/rng.h) at block number
+ *   16 floor(i / 256), whose low 32 bits are the counter; nonce = (its high bits, layer, "bloc").
  *
  * Labels of ids. SipHash-2-4 of the 16 bytes of the id's words (tables/keys.h), then floor(hash
  * blocks / 2^64). The label of an id is uniform to within 2^-32. That affects only how equal blocks

@@ -7,8 +7,9 @@
  * number. So the choice for a unit depends on its own rows and their numbers alone. The order of
  * the rows, their division into chunks and the number of threads do not change it.
  *
- * hash of an id: of its words.  Of a group: of (hash of the id, code).  Of a row: of (number,
- * 2^63).
+ *   hash of an id: of its words
+ *   hash of a group: of (hash of the id, code)
+ *   hash of a row: of (number, 2^63)
  *
  * If the codes of keys depend on which thread was first, `names` has other codes, which do not.
  * These are hashed.

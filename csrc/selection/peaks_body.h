@@ -1,7 +1,9 @@
-/* Peaks of one type. The including file defines KIND         the type, in the names of functions
- * (undefined again here, like the next four) TYPE, TRUTH  the type, and the signed integer type of
- * the same size LOWEST       a value that is not above any other IS_FLOAT     whether NaN and
- * infinities exist WIDE         the bytes in a vector, or 0 for plain C
+/* Peaks of one type. The including file defines
+ *   KIND         the type, in the names of functions (undefined again here, like the next four)
+ *   TYPE, TRUTH  the type, and the signed integer type of the same size
+ *   LOWEST       a value that is not above any other
+ *   IS_FLOAT     whether NaN and infinities exist
+ *   WIDE         the bytes in a vector, or 0 for plain C
  *
  * Four accumulators hide the latency of a comparison. The last values of a block, if they fill no
  * vector, are read by a vector that also has earlier values: these do not change a maximum.

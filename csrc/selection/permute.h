@@ -4,8 +4,8 @@
  * probability 2^-e. For a small e, the AND of e random words is 64 such coins. For e >= 6 a block
  * mostly needs one byte:
  *
- * with probability 64 2^-e, choose a uniform slot, let it be heads, flip the other 63 coins, and
- * accept the set S of all heads with probability 1 / |S|; otherwise no coin shows heads.
+ *   with probability 64 2^-e, choose a uniform slot, let it be heads, flip the other 63 coins, and
+ *   accept the set S of all heads with probability 1 / |S|; otherwise no coin shows heads.
  *
  * A nonempty set S can arise from each of its |S| members as the chosen slot. So its probability is
  * 64 2^-e * |S| (1/64) 2^-e(|S| - 1) (1 - 2^-e)^(64 - |S|) / |S| = 2^-e|S| (1 - 2^-e)^(64 - |S|),

@@ -9,11 +9,12 @@
  * utility of a cell o is minus u, the distance of its positions from the target t. The positions
  * are
  *
- * on an end, those of its rows in the node: L .. leq, or less .. U; on another cell with k rows,
- * the middles of these rows, without some on either side: with r = min(ties, k - 1), from less +
- * 1/2 + floor(2 q r) / 2 to leq - 1/2 - floor(2 (1 - q) r) / 2; in a gap of s cells from one such
- * cell or end a to the next, b: less - 1/2 on the first w cells after a, less + 1/2 on the last w
- * before b, and less between, with w = min(floor(share s / 2^20), (s - 1) / 2).
+ *   on an end, those of its rows in the node: L .. leq, or less .. U;
+ *   on another cell with k rows, the middles of these rows, without some on either side: with r =
+ *   min(ties, k - 1), from less + 1/2 + floor(2 q r) / 2 to leq - 1/2 - floor(2 (1 - q) r) / 2;
+ *   in a gap of s cells from one such cell or end a to the next, b: less - 1/2 on the first w cells
+ *   after a, less + 1/2 on the last w before b, and less between, with w = min(floor(share s /
+ *   2^20), (s - 1) / 2).
  *
  * If the node `divides`, a cell and a fraction part / 2^32 are drawn, at which the cell's rows are
  * divided. A cell with rows then has one position: it is at this fraction between the first and the
@@ -37,10 +38,13 @@
 #include "noise/choice.h"
 
 /* The base measure (noise/grid.py). Up to a constant, the weight of all cells up to a cell is the
- * sum of each (cell + shift); zero, if the cell is 0 or above; `above` times, for cells from 0 on,
- * or `below` times, for cells below 0: 2^(top - k) for each cell that is 2^k - 1 .. 2^(k + 1) - 2
- * cells away from 0 on its side, where k >= floor, and 2^(top - floor) for each cell that is
- * nearer; weight[j] for each multiple of the step with index j, on the cell at or below it.
+ * sum of
+ *   each (cell + shift);
+ *   zero, if the cell is 0 or above;
+ *   `above` times, for cells from 0 on, or `below` times, for cells below 0: 2^(top - k) for each
+ *   cell that is 2^k - 1 .. 2^(k + 1) - 2 cells away from 0 on its side, where k >= floor, and
+ *   2^(top - floor) for each cell that is nearer;
+ *   weight[j] for each multiple of the step with index j, on the cell at or below it.
  */
 typedef struct {
     int64_t shift, each, zero;

@@ -6,13 +6,14 @@
 
 #include "summaries/window.h"
 
-/* Numbers that are sorted by insertion; numbers from which on pivots come from a sample, of so
- * many. */
+/* Up to FEW numbers are sorted by insertion. From MANY numbers on, a pivot comes from a sample of
+ * SAMPLE numbers. */
 #define FEW 12
 #define MANY 256
 #define SAMPLE 32
-/* Numbers up to which no pass is made; the largest sample for one; and standard deviations of its
- * error that pivots allow for. A miss costs a pass. */
+/* Up to PLAIN numbers there is no pass. MOST_SAMPLE is the size of the largest sample for a pass.
+ * Pivots are SPARE standard deviations of the sampling error outside of the window; if they miss
+ * it, there is one more pass. */
 #define PLAIN 512
 #define MOST_SAMPLE 4096
 #define SPARE 2.5

@@ -1,5 +1,6 @@
-/* The ranks of a window of numbers: what sorting would put into [from, to). Expected linear time in
- * n, and never more than n log n: what does not divide well is sorted by heaps.
+/* A window of order statistics: the numbers that sorting would put at indices [from, to). The
+ * expected time is linear in n, and it is never more than n log n: numbers that do not divide well
+ * are sorted by a heap.
  *
  * Its slow twin is tests/reference/summaries/order.py.
  */
@@ -11,12 +12,11 @@
 
 #include "core/dtype.h"
 
-/* Writes them to `out`, ascending, unless some numbers are NaN: then *nan is how many of those
- * there are, or at least 1 of n. Returns 0, -1 for a kind of one or two bytes, or -2 without
- * memory. */
+/* Writes the window to `out`, ascending, unless there are NaN: then *nan is at least 1 and at most
+ * their number. Returns 0, -1 for a kind of one or two bytes, or -2 if there is no memory. */
 int dpf_order_part(int kind, const void *x, size_t n, size_t from, size_t to, void *out, size_t *nan);
 
-/* The same inside x, without NaN: its entries from .. to - 1 become what sorting puts there. */
+/* The same in place, without NaN: x[from .. to - 1] become what sorting would put there. */
 void dpf_order_i32(int32_t *x, size_t n, size_t from, size_t to);
 
 #endif

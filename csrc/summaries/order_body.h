@@ -1,6 +1,7 @@
-/* The window of ranks for one type. The including file defines KIND, which ends the names of the
- * functions, CODE, its number in core/dtype.h, T, the type, IS_NAN(v), 0 for a type without NaN,
- * and LEAST and MOST, which no number is outside of; all are undefined again here. */
+/* The window of order statistics for one type. The including file defines KIND, the end of the
+ * names of the functions; CODE, its number in core/dtype.h; T, the type; IS_NAN(v), 0 for a type
+ * without NaN; and LEAST and MOST, the least and the largest number. All are undefined again
+ * here. */
 #define NAME2(a, b) a##_##b
 #define NAME1(a, b) NAME2(a, b)
 #define NAME(a) NAME1(a, KIND)
@@ -45,9 +46,8 @@ static void NAME(heap)(T *x, size_t n)
     }
 }
 
-/* Puts the numbers below a bound, or with `tied` those up to it, in front of the others, and
- * returns how many they are. Which way a number goes is not foreseen, so there is no branch on
- * it. */
+/* Moves the numbers below a bound, or with `tied` those up to it, before all others, and returns
+ * how many they are. There is no branch on a number, because it could not be predicted. */
 static inline size_t NAME(divide)(T *x, size_t n, T bound, const int tied)
 {
     size_t below = 0;
@@ -60,7 +60,7 @@ static inline size_t NAME(divide)(T *x, size_t n, T bound, const int tied)
     return below;
 }
 
-/* Puts what is NaN at the end, and returns how many numbers are before it. */
+/* Moves each NaN to the end, and returns how many numbers are not NaN. */
 static size_t NAME(numbers)(T *x, size_t n)
 {
     int odd = 0;
@@ -84,7 +84,8 @@ static inline T NAME(middle)(T a, T b, T c)
     return c < low ? low : c > high ? high : c;
 }
 
-/* A number that about `rank` of n numbers are below: that of the same rank among some of them. */
+/* Returns a number with about `rank` of n numbers below it: the number of this relative rank in a
+ * sample. */
 static T NAME(pivot)(const T *x, size_t n, size_t rank)
 {
     if (n < MANY) {
@@ -101,8 +102,7 @@ static T NAME(pivot)(const T *x, size_t n, size_t rank)
     return some[(size_t)((double)rank / (double)n * SAMPLE)];
 }
 
-/* Sorts x[0 .. n) as far as it lies in [from, to); `depth` is how many more divisions are
- * suffered. */
+/* Sorts x[0 .. n) at the indices [from, to). After `depth` divisions it uses a heap. */
 static void NAME(window)(T *x, size_t n, size_t from, size_t to, int depth)
 {
     while (n > FEW) {
@@ -110,14 +110,15 @@ static void NAME(window)(T *x, size_t n, size_t from, size_t to, int depth)
             NAME(heap)(x, n);
             return;
         }
-        /* Of a narrow window take pivots a little beside it: what is left out then goes at once. */
+        /* For a narrow window the pivot is a little outside of it, so that nearly all other numbers
+         * are excluded in one step. */
         const size_t width = to - from, spare = n / 16;
         size_t rank = n / 2;
         if (width + 2 * spare < n)
             rank = from > n - to ? (from > spare ? from - spare : 0) : to + spare < n ? to + spare : n - 1;
         const T bound = NAME(pivot)(x, n, rank);
         size_t cut = NAME(divide)(x, n, bound, 0);
-        if (cut == 0) { /* it is the least: those equal to it are where they belong */
+        if (cut == 0) { /* the bound is the least number, and numbers equal to it come first */
             cut = NAME(divide)(x, n, bound, 1);
             if (from < cut)
                 from = cut;
@@ -145,9 +146,10 @@ static void NAME(order)(T *x, size_t n, size_t from, size_t to)
         NAME(window)(x, n, from, to, depth);
 }
 
-/* Two pivots that the ranks of [from, to) mostly lie between, from a sample of about n**(2/3) / 3
- * numbers, one of each stretch: several standard deviations of its error on either side. Returns
- * how many numbers lie between them, about, or 0 if the sample has a NaN. */
+/* Sets two pivots that have the ranks [from, to) between them with high probability. They are from
+ * a sample of about n**(2/3) / 3 numbers, one of each `step` numbers, and several standard
+ * deviations of its error outside of the window. Returns about how many numbers are between them,
+ * or 0 if the sample has a NaN. */
 static size_t NAME(pivots)(const T *x, size_t n, size_t from, size_t to, T *sample, size_t size,
                            T pivots[2])
 {
@@ -158,7 +160,7 @@ static size_t NAME(pivots)(const T *x, size_t n, size_t from, size_t to, T *samp
         sample[i] = x[i * step + (size_t)((place >> 32) * step >> 32)];
     }
     if (NAME(numbers)(sample, size) < size)
-        return 0; /* which the plain way counts */
+        return 0; /* then few() counts the NaN */
     const double share = (double)size / (double)n, low = (double)from * share, high = (double)to * share;
     const double i = low - SPARE * sqrt(low * (1 - low / (double)size)) - SPARE;
     const double j = high + SPARE * sqrt(high * (1 - high / (double)size)) + SPARE;
@@ -169,7 +171,8 @@ static size_t NAME(pivots)(const T *x, size_t n, size_t from, size_t to, T *samp
     return (last + 1 - first) * (step + 1);
 }
 
-/* Sorts [from, to) of the numbers into `out`, if they are few or `own`, which may be rearranged. */
+/* Writes the window to `out` without a pass. It changes the order of `own`, or if that is NULL, of
+ * a copy of x. */
 static int NAME(few)(T *own, const T *x, size_t n, size_t from, size_t to, T *out, size_t *nan)
 {
     T some[PLAIN], *copy = own ? own : n <= PLAIN ? some : malloc(n * sizeof(T));
@@ -187,9 +190,9 @@ static int NAME(few)(T *own, const T *x, size_t n, size_t from, size_t to, T *ou
     return 0;
 }
 
-/* Writes to `out` what sorting n numbers puts into [from, to), unless *nan of them are NaN. A pass
- * collects what lies between two pivots, and the same goes on with that. Where the pivots miss the
- * window twice, or collect too much, the numbers are divided where they are. */
+/* Writes the window to `out`, unless *nan numbers are NaN. A pass collects the numbers between two
+ * pivots, and the same is done with these. If the pivots miss the window twice, or collect too many
+ * numbers, few() does all. */
 static int NAME(part)(T *own, const T *x, size_t n, size_t from, size_t to, T *out, size_t *nan)
 {
     for (int missed = 0; n > PLAIN && missed < 2; missed++) {

@@ -7,7 +7,8 @@
 
 #define MAGIC 0x1.8p52
 #define MAGIC_BITS 0x4338000000000000u
-/* Values between two looks at 128 bits: TILE times 2^41 is below 2^63. */
+/* So many values are summed in 64 bits before they are added to 128 bits: TILE 2^41 is below
+ * 2^63. */
 #define TILE ((size_t)1 << 14)
 #define PIECE ((size_t)1 << 14)
 
@@ -29,12 +30,13 @@ const double *dpf_quantise_floats(int kind, const void *x, size_t from, size_t n
     return buffer;
 }
 
-/* Integers between integers that are cells need no float64: their own sum says it. 0 if they are
- * not so. */
+/* Sums integers whose bounds are integers and cells, without float64, from the sum of the clamped
+ * integers. Returns 0 if rows or bounds are not of this kind. */
 static int whole_sum(int kind, const void *x, size_t n,
                      const dpf_quantise_cells *cells, dpf_quantise_totals *totals)
 {
-    /* The grid is 1 / scale, so bounds are within 2^51 and a limit in between is a cell too. */
+    /* The grid is 1 / scale, an inverse integer. So bounds are within 2^51, and every integer
+     * between them is a cell, too. */
     if (kind == DPF_F64 || kind == DPF_F32 || cells->scale < 1.0 ||
         cells->scale > 0x1p41 || cells->lo != (double)(int64_t)cells->lo ||
         cells->hi != (double)(int64_t)cells->hi)

@@ -1,14 +1,15 @@
 /* Cells and their sums.
  *
  * v / grid + MAGIC, with MAGIC = 1.5 2^52, is a float64 whose last bits are the integer nearest to
- * v / grid; the bits of MAGIC + first, taken off as an integer, leave the cell. v / grid is exact:
- * the grid is a power of two (what underflows is less than half a cell and stays so). v + MAGIC
- * grid has the same last bits, as long as it is finite, and saves a product.
+ * v / grid. Subtracting the bits of MAGIC + first, as an integer, gives the cell. v / grid is
+ * exact, because the grid is a power of two. (If it underflows, it is less than half a cell, before
+ * and after.) v + MAGIC grid has the same last bits, as long as it is finite, and needs no product.
  */
 #include "core/vector.h"
 #if DPF_VECTOR
-/* MORE: the larger of two, and LESS: the smaller, each the second where the first is NaN. EITHER:
- * whether one is NaN. TIMES: the products of the lower halves of 64-bit lanes. */
+/* MORE is the larger of two, and LESS the smaller; where the first is NaN, each is the second.
+ * EITHER is whether any of two is NaN. TIMES is the products of the lower halves of 64-bit
+ * lanes. */
 #if DPF_X86 && DPF_VECTOR == 64
 #define EITHER(a, b) (INT) _mm512_movm_epi64(_mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_UNORD_Q))
 #elif DPF_X86 && DPF_VECTOR == 32
@@ -48,8 +49,8 @@ static inline uint64_t DPF_NAME(quantise_one)(double v, const dpf_quantise_cells
     return bits - (MAGIC_BITS + (uint64_t)c->first);
 }
 
-/* At most TILE values: their cells stay below 2^63 together, the halves of their squares too, and
- * they are in a cache when NaN among them have to be counted. */
+/* Sums at most TILE values. So sums of cells, and of halves of their squares, stay below 2^63, and
+ * the values are still in a cache if NaN have to be counted. */
 static void DPF_NAME(quantise_sums)(const double *x, size_t n, const dpf_quantise_cells *c,
                                     int squares, dpf_quantise_totals *totals)
 {
@@ -126,14 +127,15 @@ static void DPF_NAME(quantise_each)(const double *x, size_t n, const dpf_quantis
             missing[i] = x[i] != x[i];
 }
 
-/* At most TILE pairs. */
+/* Adds the products of at most TILE pairs. */
 static void DPF_NAME(quantise_products)(const uint32_t *a, const uint32_t *b, size_t n,
                                         dpf_quantise_whole *whole)
 {
     uint64_t low = 0, high = 0;
     size_t i = 0;
 #if DPF_VECTOR
-    /* Pairs of numbers in 64 bits: the product of the first of each, then that of the second. */
+    /* A lane of 64 bits has two numbers. The products of the lower numbers, and then of the upper
+     * ones. */
     BITS low_halves = {0}, high_halves = {0};
     for (; i + 2 * LANES <= n; i += 2 * LANES) {
         BITS u, v;
@@ -178,8 +180,8 @@ static void DPF_NAME(quantise_widen)(int kind, const void *x, size_t n, double *
 
 #undef WIDEN
 
-/* The sum of min(max(x, lo), hi) - lo, which stays below 2^63 in 64 bits. Those of PIECE narrow
- * rows do in 32. */
+/* Returns the sum of min(max(x, lo), hi) - lo, which is below 2^63. Sums of PIECE rows of 8 or 16
+ * bits fit into 32 bits. */
 #define CLAMPED(KIND, BITS_OF, SIGN, NARROW)                                                       \
     case KIND: {                                                                                   \
         typedef SIGN##BITS_OF##_t value;                                                           \
@@ -198,8 +200,9 @@ static void DPF_NAME(quantise_widen)(int kind, const void *x, size_t n, double *
     }
 
 #if DPF_X86 && DPF_VECTOR == 16
-/* SSE2 compares no integers of 64 bits. Positive float64 are in the order of their bits, and
- * MAGIC_BITS + v is one, unless v is far beyond 2^51. How many rows were summed: 0 if one is. */
+/* SSE2 cannot compare integers of 64 bits. But positive float64 have the order of their bits, and
+ * MAGIC_BITS + v are the bits of one, unless v is far beyond 2^51. Returns how many rows were
+ * summed, or 0 if any row is beyond. */
 static size_t DPF_NAME(quantise_by_bits)(const int64_t *x, size_t n, int64_t lo, int64_t hi,
                                          uint64_t shift, uint64_t *sum)
 {

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #define STAGE 2048
-/* Brackets that are sieved together. */
+/* The number of brackets that one sieve is for. */
 #define MANY 16
-/* Bytes counted against every group of thresholds while they are in the first-level cache. */
+/* So many bytes are compared with all thresholds while they are in the first-level cache. */
 #define BLOCK 8192
 
-/* AVX2 cannot compress. For each mask of lanes: the numbers of the lanes in it, a byte each; of
- * 32-bit lanes, and of both halves of 64-bit lanes. */
+/* AVX2 has no instruction to compress. These tables have for each mask the indices of its lanes,
+ * one byte each: 32-bit lanes, and both halves of 64-bit lanes. */
 static uint64_t squeeze[256], squeeze_pairs[16];
 
 static uint64_t lanes_in(unsigned mask)
@@ -39,7 +39,7 @@ void dpf_window_init(void)
 
 typedef void bracket_pass(const void *, size_t, const void *, void *, size_t, dpf_window_counts *);
 
-/* Bytes collected. */
+/* The size in bytes of a collected value. */
 static const uint8_t out_size[DPF_DTYPES] = {8, 4, 8, 4, 4, 4, 8, 4, 4, 4};
 
 static bracket_pass *pass_of(int kind)
@@ -59,7 +59,7 @@ int dpf_window_pass(int kind, const void *x, size_t n, const void *pivots, void 
 }
 
 #if DPF_X86
-/* The kind of values that were widened to be collected. */
+/* The kind of collected values, which are wider than those of 16 bits. */
 static const uint8_t kept_kind[DPF_DTYPES] = {
     [DPF_F64] = DPF_F64, [DPF_F32] = DPF_F32, [DPF_I64] = DPF_I64, [DPF_I32] = DPF_I32,
     [DPF_I16] = DPF_I32, [DPF_U64] = DPF_U64, [DPF_U32] = DPF_U32, [DPF_U16] = DPF_I32,
@@ -88,7 +88,8 @@ int dpf_window_passes(int kind, const void *x, size_t n, size_t brackets, const 
             size_t left = rows;
             bracket_pass *settle = pass;
 #if DPF_X86
-            /* Most values are in no bracket. With masks of lanes they are cheap to sieve out. */
+            /* Most values are in no bracket. With masks of lanes it is cheap to remove these
+             * first. */
             uint64_t stage[STAGE + 8], reached[MANY] = {0};
             if (dpf_isa() == DPF_ISA_AVX512) {
                 many = brackets - first < MANY ? brackets - first : MANY;
@@ -131,7 +132,7 @@ int dpf_window_bytes(const uint8_t *x, size_t n, uint8_t flip, uint8_t first, si
 
 void dpf_window_histogram(const uint8_t *x, size_t n, uint8_t flip, uint64_t counts[256])
 {
-    /* Four tables, so that runs of one value do not wait for one counter. */
+    /* Four tables, so that equal neighbouring values do not wait for one counter. */
     uint64_t part[4][256];
     size_t i = 0;
     memset(part, 0, sizeof part);

@@ -1,12 +1,12 @@
-/* Passes that find a window of order statistics without sorting.
+/* Passes for a window of order statistics, without a sort.
  *
- * The bracket pass reads values once, counts those below, at and above two pivots, and collects the
- * ones strictly between. Values equal to a pivot are only counted, so heavy ties take no memory;
- * NaN is counted as itself. The counts go on when the output is full, so a pass is never without
- * result.
+ * The bracket pass reads all values once. It counts those below, at and above two pivots, and
+ * collects those strictly between. Values equal to a pivot are only counted, so many ties take no
+ * memory. A NaN is counted separately. If the output is full, the counts go on, so a pass always
+ * has a result.
  *
- * The byte pass counts the values up to each of a few thresholds: a type of 256 values needs no
- * more.
+ * The byte pass counts the values up to each of a few thresholds. For a type of 256 values that is
+ * enough.
  *
  * Its slow twin is tests/reference/summaries/order.py.
  */
@@ -21,34 +21,35 @@
 typedef struct {
     uint64_t below;   /* x < lo */
     uint64_t at_lo;   /* x == lo */
-    uint64_t between; /* lo < x < hi; the first `kept` of them are in the output */
+    uint64_t between; /* lo < x < hi; the output has the first `kept` of them */
     uint64_t at_hi;   /* x == hi and hi != lo */
     uint64_t above;   /* x > hi */
     uint64_t nan;
     uint64_t kept;
 } dpf_window_counts;
 
-/* Fills tables. To be called once, before any pass. */
+/* Fills tables. It must be called once, before any pass. */
 void dpf_window_init(void);
 
-/* One pass over n values of `kind`. `pivots` are lo <= hi, neither NaN; `out` has room for `room`
- * values. Pivots and output are of the kind itself, or int32 for the 16-bit kinds (the values are
- * widened as they are read); bytes have passes of their own. Returns 0, or -1 when dpf_isa() has no
- * path or the kind is another. */
+/* One bracket pass over n values of `kind`. `pivots` are lo <= hi, neither NaN; `out` has room for
+ * `room` values. Pivots and output are of the same kind, or int32 for kinds of 16 bits, which are
+ * widened when they are read. Bytes have other passes. Returns 0, or -1 when dpf_isa() has no path
+ * or the kind is not supported. */
 int dpf_window_pass(int kind, const void *x, size_t n, const void *pivots, void *out, size_t room,
                     dpf_window_counts *counts);
 
-/* The same for `brackets` pairs of pivots, each with its own output, room and counts: a stretch of
- * values at a time goes through all of them while it is in the first-level cache. */
+/* The same for `brackets` pairs of pivots, each with its own output, room and counts. A block of
+ * values is compared with all of them while it is in the first-level cache. */
 int dpf_window_passes(int kind, const void *x, size_t n, size_t brackets, const void *const *pivots,
                       void *const *outs, const size_t *rooms, dpf_window_counts *counts);
 
-/* counts[j] = how many bytes b have (b ^ flip) <= first + j, for j < thresholds. `flip` is 0 for
- * unsigned bytes and 0x80 for signed ones, which it puts in order. Returns as above. */
+/* counts[j] becomes the number of bytes b with (b ^ flip) <= first + j, for j < thresholds. `flip`
+ * is 0 for unsigned bytes, and 0x80 for signed bytes, which maps them to the order of unsigned
+ * ones. Returns as dpf_window_pass. */
 int dpf_window_bytes(const uint8_t *x, size_t n, uint8_t flip, uint8_t first, size_t thresholds,
                      uint64_t *counts);
 
-/* counts[v] = how many bytes b have (b ^ flip) == v, for all 256 v. */
+/* counts[v] becomes the number of bytes b with (b ^ flip) == v, for all 256 v. */
 void dpf_window_histogram(const uint8_t *x, size_t n, uint8_t flip, uint64_t counts[256]);
 
 #endif

@@ -1,15 +1,16 @@
 /* The bracket pass for one type. The including file defines
  *   KIND          the type, in the names of the functions
- *   IN, OUT       the type read; the type compared and collected (IN widened without loss)
+ *   IN, OUT       the type that is read, and that which is compared and collected (IN or wider)
  *   IS_NAN(v)     v != v, or 0 for a type without NaN
- *   WIDE          bytes of a vector; 0 for plain C
- *   LANE_INT      the signed integer as wide as OUT
+ *   WIDE          the bytes in a vector, or 0 for plain C
+ *   LANE_INT      the signed integer type of the size of OUT
  *   LANE, PACK, REG   (64 bytes) see summaries/window_types.h
- *   STAGE         values in a block
+ *   STAGE         the number of values in a block
  * of which KIND, IN, OUT, IS_NAN, LANE, PACK and REG are undefined again here.
  *
- * Block by block, the values that are neither below lo nor above hi go to a small stage, which is
- * then sorted out. A NaN compares false both ways and lands there too, so nothing else asks for it.
+ * Of each block, the values that are neither below lo nor above hi are written to a small array,
+ * the stage. Then the stage is divided into ties, NaN and others. A NaN is neither below nor above,
+ * so it is in the stage, too, and is tested only there.
  */
 #if WIDE
 #define LANES (WIDE / (int)sizeof(OUT))
@@ -19,7 +20,8 @@ typedef OUT DPF_TYPED(window_vec) __attribute__((vector_size(WIDE)));
 #define LANES 1
 #endif
 
-/* Counts a value that is at a pivot, or NaN, and tells whether it is neither, without a branch. */
+/* Counts a value that is equal to a pivot or NaN, without a branch. Returns whether it is
+ * neither. */
 static inline int DPF_TYPED(window_between)(OUT v, OUT lo, OUT hi, uint64_t *at_lo, uint64_t *at_hi,
                                             uint64_t *nan)
 {
@@ -30,13 +32,14 @@ static inline int DPF_TYPED(window_between)(OUT v, OUT lo, OUT hi, uint64_t *at_
     return !(low | high | odd);
 }
 
-/* Stage to output: count what equals a pivot and what is NaN, keep the rest while there is room. */
+/* Counts the values of the stage that are equal to a pivot or NaN, and copies the others to the
+ * output while there is room. */
 static void DPF_TYPED(window_settle)(const OUT *stage, size_t staged, OUT lo, OUT hi, OUT *out,
                                     size_t room, dpf_window_counts *c)
 {
     uint64_t at_lo = 0, at_hi = 0, nan = 0, kept = c->kept;
     size_t i = 0;
-    if (room - kept >= staged + LANES) { /* no store can pass the end, not even a whole vector */
+    if (room - kept >= staged + LANES) { /* even a store of a whole vector ends inside of `out` */
 #if WIDE == 64
         const DPF_TYPED(window_vec) vlo = lo - (DPF_TYPED(window_vec)){0};
         const DPF_TYPED(window_vec) vhi = hi - (DPF_TYPED(window_vec)){0};
@@ -75,8 +78,8 @@ static void DPF_TYPED(window_settle)(const OUT *stage, size_t staged, OUT lo, OU
     c->at_hi += at_hi;
 }
 
-/* A block of at most STAGE values to the stage: those that are not outside the pivots. Returns how
- * many, and adds those that are not below lo to *reached. */
+/* Copies the values of a block that are not outside the pivots to the stage. Returns how many they
+ * are, and adds the number of values not below lo to *reached. A block has at most STAGE values. */
 static size_t DPF_TYPED(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *stage,
                                     uint64_t *reached)
 {
@@ -106,7 +109,8 @@ static size_t DPF_TYPED(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT 
         staged += (size_t)__builtin_popcount(in);
     }
 #elif WIDE == 16
-    /* No mask of lanes everywhere: ask whether four vectors are all outside. Mostly they are. */
+    /* Without masks of lanes: test whether all values of four vectors are outside, which they
+     * mostly are. */
     typedef LANE_INT truth __attribute__((vector_size(16)));
     truth down_here = {0}; /* minus the number of values below lo, in each lane */
     for (; i + 4 * LANES <= n; i += 4 * LANES) {
@@ -145,9 +149,9 @@ static size_t DPF_TYPED(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT 
 }
 
 #if WIDE == 64
-/* A block of at most STAGE values to the stage: those that are not outside all of `brackets` (at
- * most MANY) pairs of pivots, which may overlap. Adds those not below the lower pivot of each pair
- * to its *reached. */
+/* Copies the values of a block that are not outside all pairs of pivots to the stage. There are at
+ * most MANY pairs, which may overlap. Adds to `reached` of each pair the number of values not below
+ * its lower pivot. A block has at most STAGE values. */
 static size_t DPF_TYPED(window_sieve)(const void *values, size_t n, size_t brackets,
                                      const void *const *pivots, void *out, uint64_t *reached)
 {
@@ -189,11 +193,12 @@ static size_t DPF_TYPED(window_sieve)(const void *values, size_t n, size_t brack
 }
 #endif
 
-/* Both pivots are one value, as heavy ties make them: nothing to collect, three counts do. */
+/* Both pivots are equal, which happens with many ties: nothing is collected, and three counts are
+ * enough. */
 static void DPF_TYPED(window_ties)(const IN *x, size_t n, OUT value, dpf_window_counts *c)
 {
     for (size_t i = 0; i < n;) {
-        LANE_INT below = 0, at = 0, above = 0; /* as wide as a lane, and far from overflow */
+        LANE_INT below = 0, at = 0, above = 0; /* of the size of a lane: no overflow */
         for (size_t stop = n - i < STAGE ? n : i + STAGE; i < stop; i++) {
             const OUT v = (OUT)x[i];
             below += v < value;
@@ -211,8 +216,8 @@ static void DPF_TYPED(window_pass)(const void *values, size_t n, const void *piv
                                   size_t room, dpf_window_counts *c)
 {
     const OUT lo = ((const OUT *)pivots)[0], hi = ((const OUT *)pivots)[1];
-    OUT stage[STAGE + LANES]; /* a whole vector may be stored at its end */
-    uint64_t reached = 0;     /* not below lo, NaN included */
+    OUT stage[STAGE + LANES]; /* the last store may be of a whole vector */
+    uint64_t reached = 0;     /* how many values are not below lo, NaN included */
     if (lo == hi) {
         DPF_TYPED(window_ties)((const IN *)values, n, lo, c);
         return;

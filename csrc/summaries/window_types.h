@@ -1,9 +1,10 @@
-/* The bracket pass for every type, and the table of them. */
+/* The bracket pass for every type, and a table of these functions. */
 #define WIDE DPF_VECTOR
 
 #if WIDE == 64
-/* LANE (PACK in a compress) is the lane type in the names of intrinsics, REG its register. The
- * predicates have the same numbers for integers and floats, and NOT_LESS is true for NaN. */
+/* LANE is the lane type in the names of intrinsics (PACK in those that compress), and REG its
+ * register type. The predicates have the same numbers for integers and floats. NOT_LESS is true for
+ * NaN. */
 #define EQUAL 0
 #define NOT_LESS 5
 #define OP3(a, b, c) a##b##c
@@ -22,8 +23,8 @@
                                               (const __m128i *)(entry)))))
 #endif
 
-/* Types of 64 bits. BITS makes a mask of the true lanes. KEEP stores the lanes in a mask, then
- * rubbish to the end of the vector. */
+/* Types of 64 bits. BITS returns a mask of the true lanes. KEEP stores the lanes of a mask; the
+ * rest of the vector is undefined. */
 #define LANE_INT int64_t
 #if WIDE == 64
 #define LANE_MASK __mmask8
@@ -59,7 +60,7 @@
 #define REG __m512i
 #include "summaries/window_body.h"
 
-/* Types of 32 bits, and those of 16 widened to int32 as they are read. */
+/* Types of 32 bits, and those of 16 bits, which are widened to int32 when they are read. */
 #undef LANE_INT
 #undef LANE_MASK
 #undef BITS
@@ -153,7 +154,7 @@ static size_t (*const DPF_NAME(sieves)[DPF_DTYPES])(const void *, size_t, size_t
 };
 #endif
 
-/* Eight thresholds share each read; the first `group` of them are wanted. */
+/* Counts bytes for eight thresholds with one read. Only the first `group` of them are used. */
 static void DPF_NAME(window_bytes)(const uint8_t *x, size_t n, uint8_t flip, uint8_t first,
                                    size_t group, uint64_t *counts)
 {
@@ -170,7 +171,7 @@ static void DPF_NAME(window_bytes)(const uint8_t *x, size_t n, uint8_t flip, uin
             sum[j] += (uint64_t)__builtin_popcountll(_mm512_cmple_epu8_mask(v, t[j]));
     }
 #elif WIDE
-    /* A counter of one byte in each lane, emptied before it can overflow. */
+    /* Each lane is a counter of one byte, which is added to the counts before it can overflow. */
     typedef uint8_t lanes __attribute__((vector_size(WIDE)));
     while (i + WIDE <= n) {
         lanes c[8] = {{0}};

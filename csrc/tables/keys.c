@@ -19,7 +19,7 @@
 #define DPF_BODY "tables/keys_body.h"
 #include "core/each_isa.h"
 
-/* Eight bytes or less, the first one lowest. */
+/* Returns up to eight bytes as a word; the first byte is the lowest. */
 static uint64_t load(const uint8_t *from, size_t bytes)
 {
     uint64_t word = 0;
@@ -30,7 +30,7 @@ static uint64_t load(const uint8_t *from, size_t bytes)
     }
 #endif
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (bytes >= 4) { /* two halves, which overlap */
+    if (bytes >= 4) { /* two loads of four bytes, which may overlap */
         uint32_t first, last;
         memcpy(&first, from, 4);
         memcpy(&last, from + bytes - 4, 4);
@@ -42,7 +42,7 @@ static uint64_t load(const uint8_t *from, size_t bytes)
     return word;
 }
 
-/* SipHash-2-4 of a message and one more byte, unless `last` is negative. */
+/* SipHash-2-4 of a message, followed by the byte `last` unless that is negative. */
 static uint64_t sip(const dpf_keys_key *key, const uint8_t *data, size_t bytes, int last,
                     uint64_t *high)
 {
@@ -86,7 +86,8 @@ static inline uint64_t top_of(unsigned kind)
     return (uint64_t)(0x80 | (kind == DPF_KEY_BYTES) << 6) << 56;
 }
 
-/* Up to 15 bytes are their own words, with their number and their kind in the highest byte. */
+/* Writes the words of a byte string. Up to 15 bytes are the words themselves, with their number and
+ * their kind in the highest byte. */
 static void words(const dpf_keys_key *key, const uint8_t *data, size_t bytes, unsigned kind,
                   uint64_t *low, uint64_t *high)
 {
@@ -103,7 +104,8 @@ static void words(const dpf_keys_key *key, const uint8_t *data, size_t bytes, un
     *high = top | (upper & (((uint64_t)1 << 61) - 1));
 }
 
-/* The words of 1 to 15 bytes, from two loads that may hold more: no branch depends on how many. */
+/* Writes the words of 1 to 15 bytes, from two loads that may have more bytes. No branch depends on
+ * the number of bytes. */
 static inline void short_words(uint64_t first, uint64_t last, size_t bytes, uint64_t top,
                                uint64_t *low, uint64_t *high)
 {
@@ -139,7 +141,7 @@ int dpf_keys_views(const dpf_keys_key *key, const uint8_t *views, const uint8_t 
         }
         low[i] = high[i] = 0;
         if (present && !present[i])
-            continue; /* its view may be anything */
+            continue; /* the view of a missing row is undefined */
         const uint8_t *text = views + 4;
         if (bytes > 12) {
             const uint64_t buffer = load(views + 8, 4), place = load(views + 12, 4);
@@ -159,7 +161,8 @@ void dpf_keys_padded(const dpf_keys_key *key, const uint8_t *data, size_t width,
         words(key, data + i * width, width, DPF_KEY_BYTES, low + i, high + i);
 }
 
-/* One code point as UTF-8; a surrogate, which is no character, as the three bytes of its number. */
+/* Writes one code point as UTF-8. A surrogate, which is no character, becomes the three bytes of
+ * its number. */
 static uint8_t *encode(uint32_t code, uint8_t *to)
 {
     if (code < 0x80) {

@@ -1,4 +1,4 @@
-/* SipHash-2-4 of two words each; once for each instruction set. */
+/* SipHash-2-4 of two words for each row. */
 #define HASH(second)                                                                               \
     for (size_t i = 0; i < n; i++) {                                                               \
         SIP_START(k0, k1);                                                                         \

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define STRETCH 64 /* rows of which none is kept, or all: the usual case of a mask with long runs */
+#define STRETCH 64 /* a mask often keeps all of so many rows, or none */
 
 enum { NONE, SOME, ALL };
 

@@ -4,11 +4,11 @@
 
 #include "core/isa.h"
 
-#define STRETCH 64 /* bytes that are looked at together: rows of fewer than 256 */
+#define STRETCH 64 /* so many bytes are read together; their number of rows fits into a byte */
 
 #define IS_END(c) ((uint8_t)(((c) == '\n') | ((c) == '\r')))
-/* Whether a byte that is a line end ends a row: not the second one of \r\n, nor that of an empty
- * line. */
+/* Whether a byte that is a line end is the end of a row: not if it is the second byte of \r\n, or
+ * ends an empty line. */
 #define COUNTS(c, before, empty)                                                                   \
     ((uint8_t)((((before) != '\r') | ((c) != '\n')) & ((empty) | !IS_END(before))))
 
@@ -19,7 +19,7 @@ struct seen {
 #define DPF_BODY "tables/records_body.h"
 #include "core/each_isa.h"
 
-/* The byte after the quote that closes a quoted part; n + 1 if there is none. */
+/* The index after the quote that closes a quoted part, or n + 1 if there is none. */
 static size_t closed(const uint8_t *x, size_t i, size_t n)
 {
     while (i < n) {

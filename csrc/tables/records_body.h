@@ -1,4 +1,4 @@
-/* STRETCH bytes, and the one before them; once for each instruction set. */
+/* Returns what is in STRETCH bytes; x[-1] is read, too. */
 static struct seen DPF_NAME(look)(const uint8_t *x, uint8_t quote, uint8_t empty)
 {
     uint8_t quotes = 0, ends = 0, rows = 0;
