@@ -1,6 +1,6 @@
 (* How privacy losses add up: post-processing, composition, groups of rows, disjoint parts. *)
 
-From Coq Require Import Reals Lra Lia List Bool Arith.
+From Coq Require Import Reals Lra Lia List Arith.
 From Dpfast Require Import distributions.
 Import ListNotations.
 Open Scope R_scope.
@@ -23,14 +23,23 @@ Definition is_mechanism {T A : Type} (mechanism : T -> distribution A) : Prop :=
 Lemma total_exchange : forall (A B : Type) (f : A -> B -> R) l m,
   total (fun x => total (fun y => f x y) m) l = total (fun y => total (fun x => f x y) l) m.
 Proof.
-  induction l as [|x l IH]; intros m; simpl.
-  - induction m as [|y m IH]; simpl; lra.
-  - rewrite IH, <- total_plus. reflexivity.
+  induction l as [|x l IH]; intros m; simpl; [induction m; simpl; lra|].
+  rewrite IH, <- total_plus. reflexivity.
 Qed.
 
-Lemma probability_is_expectation : forall (A : Type) (p : distribution A) e,
-  probability p e = expectation p (fun x => if e x then 1 else 0).
-Proof. intros. apply total_equal. intros [x w] _; simpl. destruct (e x); ring. Qed.
+Lemma total_one : forall (A : Type) (dec : forall x y : A, {x = y} + {x <> y}) (f : A -> R) a l,
+  NoDup l -> In a l -> total (fun c => if dec c a then f c else 0) l = f a.
+Proof.
+  induction l as [|c l IH]; intros N I; [easy|]. apply NoDup_cons_iff in N as [O N]. simpl.
+  destruct (dec c a) as [->|D].
+  - rewrite (total_equal _ _ (fun x => 0 * f x)), total_scaled; [ring|].
+    intros x J. destruct (dec x a) as [->|]; [easy | ring].
+  - rewrite IH; [ring | assumption | destruct I; congruence].
+Qed.
+
+Lemma expectation_equal : forall (A : Type) (p : distribution A) f g,
+  (forall x, f x = g x) -> expectation p f = expectation p g.
+Proof. intros A p f g H. apply total_equal. intros [x w] _. now rewrite H. Qed.
 
 Lemma expectation_bind : forall (A B : Type) (p : distribution A) (k : A -> distribution B) f,
   expectation (bind p k) f = expectation p (fun x => expectation (k x) f).
@@ -40,24 +49,22 @@ Proof.
   rewrite total_map, <- total_scaled. apply total_equal. intros; simpl; ring.
 Qed.
 
-Lemma expectation_equal : forall (A : Type) (p : distribution A) f g,
-  (forall x, f x = g x) -> expectation p f = expectation p g.
-Proof. intros A p f g H. apply total_equal. intros [x w] _. now rewrite H. Qed.
-
 Lemma expectation_certain : forall (A : Type) (x : A) f, expectation (certain x) f = f x.
 Proof. intros; unfold expectation; simpl; ring. Qed.
 
 Lemma probability_bind : forall (A B : Type) (p : distribution A) (k : A -> distribution B) e,
   probability (bind p k) e = expectation p (fun x => probability (k x) e).
 Proof.
-  intros. rewrite probability_is_expectation, expectation_bind. apply total_equal.
-  intros. now rewrite probability_is_expectation.
+  assert (forall A (p : distribution A) e,
+    probability p e = expectation p (fun x => if e x then 1 else 0)) as H
+    by (intros; apply total_equal; intros [x w] _; simpl; destruct (e x); ring).
+  intros. rewrite H, expectation_bind. apply expectation_equal. intros. now rewrite H.
 Qed.
 
 Lemma expectation_monotone : forall (A : Type) (p : distribution A) f g,
   is_distribution p -> (forall x, f x <= g x) -> expectation p f <= expectation p g.
 Proof.
-  intros A p f g [H _] L. apply total_monotone. intros [x w] I; simpl.
+  intros A p f g [H _] L. apply total_monotone. intros [x w] I.
   apply Rmult_le_compat_l; [now apply (H x) | apply L].
 Qed.
 
@@ -71,27 +78,25 @@ Qed.
 Lemma probability_bounds : forall (A : Type) (p : distribution A) e,
   is_distribution p -> 0 <= probability p e <= 1.
 Proof.
-  intros A p e [H S]. split.
-  - apply total_nonnegative. intros [x w] I; simpl. apply (H x) in I. destruct (e x); lra.
-  - rewrite <- S. apply total_monotone. intros [x w] I; simpl. apply (H x) in I.
-    destruct (e x); lra.
+  intros A p e [H <-]. split; [apply total_nonnegative | apply total_monotone]; intros [x w] I;
+    apply H in I; simpl; destruct (e x); lra.
 Qed.
 
 Lemma distribution_certain : forall (A : Type) (x : A), is_distribution (certain x).
-Proof. intros; split; simpl; [|ring]. intros y w [E|[]]; inversion E; lra. Qed.
+Proof. split; simpl; [|ring]. intros y w [E|[]]; inversion E; lra. Qed.
 #[global] Hint Resolve distribution_certain : core.
 
 Lemma distribution_bind : forall (A B : Type) (p : distribution A) (k : A -> distribution B),
-  is_distribution p -> (forall x, is_distribution (k x)) -> is_distribution (bind p k).
+  is_distribution p -> is_mechanism k -> is_distribution (bind p k).
 Proof.
   intros A B p k P K. split.
-  - intros y v I. apply in_flat_map in I as [[x w] [Ix I]].
-    apply in_map_iff in I as [[y' v'] [E I]]; simpl in *. inversion E; subst.
-    apply Rmult_le_pos; [now apply (proj1 P x) | now apply (proj1 (K x) y)].
+  - intros y v I. apply in_flat_map in I as [[x w] [J I]].
+    apply in_map_iff in I as [[z u] [E I]]. injection E as <- <-.
+    apply Rmult_le_pos; [now apply (proj1 P x) | now apply (proj1 (K x) z)].
   - assert (M : forall C (d : distribution C), expectation d (fun _ => 1) = total snd d)
       by (intros; apply total_equal; intros; simpl; ring).
     rewrite <- M, expectation_bind. transitivity (expectation p (fun _ => 1)).
-    + apply total_equal. intros [x w] _; simpl. now rewrite M, (proj2 (K x)).
+    + apply expectation_equal. intros x. rewrite M. apply K.
     + rewrite M. apply P.
 Qed.
 
@@ -106,8 +111,7 @@ Qed.
 Lemma within_same : forall (A : Type) (p : distribution A) e d,
   is_distribution p -> 0 <= e -> 0 <= d -> within e d p p.
 Proof.
-  intros A p e d P E D. apply (within_weaker A p p 0 0); auto.
-  intros s. rewrite exp_0. lra.
+  intros A p e d P E D. apply (within_weaker A p p 0 0); auto. intros s. rewrite exp_0. lra.
 Qed.
 
 Lemma within_delta : forall (A : Type) (p q : distribution A) e d, within e d p q -> 0 <= d.
@@ -118,41 +122,26 @@ Proof.
   rewrite !N in H. lra.
 Qed.
 
-(* Numbers v in [0, 1] with signed weights s: some set of numbers has at least the sum of s v. It is
-   the set of those numbers whose weights have a positive sum. *)
+(* Numbers v in [0, 1] have signed weights s. The sum of s v is at most the weight of some set of
+   numbers, that of all v whose weights have a positive sum. *)
 Lemma best_set : forall l : list (R * R), (forall v s, In (v, s) l -> 0 <= v <= 1) ->
   exists e : R -> bool,
     total (fun vs => snd vs * fst vs) l <= total (fun vs => if e (fst vs) then snd vs else 0) l.
 Proof.
-  intros l H. pose (same v w := if Req_EM_T v w then 1 else 0).
-  pose (mass v := total (fun vs => same v (fst vs) * snd vs) l).
-  pose (size v := total (fun vs => same v (fst vs)) l).
+  intros l H. pose (mass v := total (fun vs => if Req_EM_T v (fst vs) then snd vs else 0) l).
   pose (e v := if Rlt_dec 0 (mass v) then true else false).
   exists e. pose (h v := (if e v then 1 else 0) - v).
-  assert (N : forall v, 0 <= size v).
-  { intros v. apply total_nonnegative. intros w _. unfold same. destruct Req_EM_T; lra. }
-  assert (S : forall vs, In vs l -> 1 <= size (fst vs)).
-  { unfold size. clear -same. induction l as [|y l IH]; simpl; [tauto|]. intros vs I.
-    assert (0 <= total (fun ws => same (fst vs) (fst ws)) l).
-    { apply total_nonnegative. intros w _. unfold same. destruct Req_EM_T; lra. }
-    destruct I as [<-|I]; [|apply IH in I]; unfold same in *; destruct Req_EM_T; lra. }
   assert (total (fun vs => snd vs * h (fst vs)) l
-    = total (fun vs => h (fst vs) / size (fst vs) * mass (fst vs)) l) as E.
-  { transitivity (total (fun vs => total (fun ws =>
-        same (fst vs) (fst ws) * (snd vs * h (fst vs) / size (fst vs))) l) l).
-    - apply total_equal. intros vs I. specialize (S vs I).
-      rewrite (total_equal _ _ (fun ws => snd vs * h (fst vs) / size (fst vs)
-        * same (fst vs) (fst ws))) by (intros; ring).
-      rewrite total_scaled. fold (size (fst vs)). field. lra.
-    - rewrite total_exchange. apply total_equal. intros vs I. unfold mass.
-      rewrite <- total_scaled. apply total_equal. intros ws _. unfold same.
-      destruct (Req_EM_T (fst ws) (fst vs)) as [->|], (Req_EM_T (fst vs)); try (unfold Rdiv; ring);
-        congruence. }
+    = total (fun v => h v * mass v) (nodup Req_EM_T (map fst l))) as E.
+  { transitivity (total (fun vs => total (fun v => if Req_EM_T v (fst vs) then snd vs * h v else 0)
+      (nodup Req_EM_T (map fst l))) l).
+    - apply total_equal. intros vs I. rewrite (total_one R Req_EM_T (fun v => snd vs * h v));
+        [reflexivity | apply NoDup_nodup | now apply nodup_In, in_map].
+    - rewrite total_exchange. apply total_equal. intros v _. unfold mass. rewrite <- total_scaled.
+      apply total_equal. intros vs _. destruct Req_EM_T; ring. }
   assert (0 <= total (fun vs => snd vs * h (fst vs)) l) as P.
-  { rewrite E. apply total_nonnegative. intros [v s] I. pose proof (S _ I). apply H in I.
-    simpl in *. unfold Rdiv.
-    replace (h v * / size v * mass v) with (h v * mass v * / size v) by ring.
-    apply Rmult_le_pos; [|left; apply Rinv_0_lt_compat; lra].
+  { rewrite E. apply total_nonnegative. intros v I.
+    apply nodup_In, in_map_iff in I as [[w s] [<- I]]. apply H in I. simpl.
     unfold h, e. destruct Rlt_dec; nra. }
   assert (total (fun vs => if e (fst vs) then snd vs else 0) l
     = total (fun vs => snd vs * h (fst vs)) l + total (fun vs => snd vs * fst vs) l); [|lra].
@@ -169,70 +158,63 @@ Proof.
   destruct (best_set (map (fun xw => (f (fst xw), snd xw)) p
     ++ map (fun xw => (f (fst xw), - exp epsilon * snd xw)) q)) as [e E].
   { intros v s I. apply in_app_iff in I as [I|I]; apply in_map_iff in I as [x [I _]];
-      inversion I; apply F. }
+      injection I as <- _; apply F. }
   rewrite !total_app, !total_map in E; simpl in E.
   specialize (W (fun x => e (f x))). unfold expectation, probability in *.
-  assert (forall (g h : A * R -> R) c, (forall x, h x = - c * g x) ->
-    total h q = - c * total g q) as C
-    by (intros g h c K; rewrite <- total_scaled; apply total_equal; auto).
-  rewrite (C (fun xw => snd xw * f (fst xw)) (fun xw => - exp epsilon * snd xw * f (fst xw))
-    (exp epsilon)) in E by (intros; ring).
-  rewrite (C (fun xw => if e (f (fst xw)) then snd xw else 0)
-    (fun xw => if e (f (fst xw)) then - exp epsilon * snd xw else 0) (exp epsilon)) in E
-    by (intros; destruct (e _); ring).
+  rewrite (total_equal _ _ (fun xw => - exp epsilon * (snd xw * f (fst xw))) q),
+    (total_equal _ (fun xw => if e _ then _ else 0)
+      (fun xw => - exp epsilon * (if e (f (fst xw)) then snd xw else 0)) q), !total_scaled in E
+    by (intros; try destruct (e _); ring).
   lra.
 Qed.
 
-(* An answer, and one of a second mechanism that depends on it. 1 - (1 - d1) (1 - d2) is less than
-   d1 + d2. *)
+(* An answer, and one of a second mechanism that depends on it. *)
 Lemma within_bind : forall (A B : Type) e1 d1 e2 d2 (p q : distribution A)
     (k k' : A -> distribution B),
-  is_distribution p -> is_distribution q ->
-  (forall x, is_distribution (k x)) -> (forall x, is_distribution (k' x)) -> d2 <= 1 ->
+  is_distribution p -> is_distribution q -> is_mechanism k -> is_mechanism k' -> d2 < 1 ->
   within e1 d1 p q -> (forall x, within e2 d2 (k x) (k' x)) ->
   within (e1 + e2) (1 - (1 - d1) * (1 - d2)) (bind p k) (bind q k').
 Proof.
-  intros A B e1 d1 e2 d2 p q k k' P Q K K' L W1 W2 e. rewrite !probability_bind.
-  pose proof (exp_pos e1). pose proof (exp_pos e2). rewrite exp_plus.
-  assert (forall x, 0 <= probability (k x) e <= 1 /\ 0 <= probability (k' x) e
-    /\ probability (k x) e <= exp e2 * probability (k' x) e + d2) as X.
-  { intros x. pose proof (probability_bounds B (k x) e (K x)).
-    pose proof (probability_bounds B (k' x) e (K' x)). pose proof (W2 x e). tauto. }
-  destruct (Rle_lt_or_eq_dec d2 1 L) as [M| ->].
-  - pose (h x := Rmin 1 (exp e2 / (1 - d2) * probability (k' x) e)).
-    assert (0 < exp e2 / (1 - d2)) by (apply Rdiv_lt_0_compat; lra).
-    assert (U : expectation p (fun x => probability (k x) e)
-      <= (1 - d2) * expectation p h + d2).
-    { rewrite <- expectation_linear by assumption. apply expectation_monotone; [assumption|].
-      intros x. destruct (X x) as [? [? ?]]. unfold h, Rmin. destruct Rle_dec; [lra|].
-      replace ((1 - d2) * (exp e2 / (1 - d2) * probability (k' x) e))
-        with (exp e2 * probability (k' x) e) by (field; lra). lra. }
-    assert (V : (1 - d2) * expectation q h
-      <= exp e2 * expectation q (fun x => probability (k' x) e)).
-    { rewrite <- (Rplus_0_r (_ * _)), <- (Rplus_0_r (exp e2 * _)).
-      rewrite <- !expectation_linear by assumption. apply expectation_monotone; [assumption|].
-      intros x. rewrite !Rplus_0_r.
-      replace (exp e2 * probability (k' x) e)
-        with ((1 - d2) * (exp e2 / (1 - d2) * probability (k' x) e)) by (field; lra).
-      apply Rmult_le_compat_l; [lra | apply Rmin_r]. }
-    assert (Y : expectation p h <= exp e1 * expectation q h + d1).
-    { apply within_tests; [assumption|]. intros x. destruct (X x) as [? [? ?]]. unfold h.
-      split; [|apply Rmin_l]. apply Rmin_glb; [lra|]. apply Rmult_le_pos; lra. }
-    apply (Rmult_le_compat_l (1 - d2)) in Y; [|lra].
-    apply (Rmult_le_compat_l (exp e1)) in V; lra.
-  - rewrite <- !probability_bind.
-    pose proof (probability_bounds _ (bind p k) e (distribution_bind _ _ p k P K)).
-    pose proof (probability_bounds _ (bind q k') e (distribution_bind _ _ q k' Q K')).
-    assert (0 <= exp e1 * exp e2) by nra. nra.
+  intros A B e1 d1 e2 d2 p q k k' P Q K K' L W1 W2 e. rewrite !probability_bind, exp_plus.
+  pose (c := exp e2 / (1 - d2)). pose (h x := Rmin 1 (c * probability (k' x) e)).
+  assert (0 < c) as C by (apply Rdiv_lt_0_compat; [apply exp_pos | lra]).
+  assert ((1 - d2) * c = exp e2) as D by (unfold c; field; lra).
+  assert (forall x, 0 <= h x <= 1 /\ probability (k x) e <= (1 - d2) * h x + d2
+    /\ h x <= c * probability (k' x) e + 0) as H.
+  { intros x. pose proof (probability_bounds B (k x) e (K x)). pose proof (W2 x e) as W.
+    pose proof (probability_bounds B (k' x) e (K' x)). rewrite <- D in W.
+    unfold h, Rmin. destruct Rle_dec; repeat split; nra. }
+  pose proof (within_tests A e1 d1 p q h W1 (fun x => proj1 (H x))) as Y.
+  pose proof (expectation_monotone A p _ _ P (fun x => proj1 (proj2 (H x)))) as U.
+  pose proof (expectation_monotone A q _ _ Q (fun x => proj2 (proj2 (H x)))) as V.
+  rewrite expectation_linear in U, V by assumption. rewrite <- D.
+  apply (Rmult_le_compat_l (1 - d2)) in Y; [|lra].
+  apply (Rmult_le_compat_l ((1 - d2) * exp e1)) in V; [|pose proof (exp_pos e1); nra]. lra.
 Qed.
 
 Lemma within_post : forall (A B : Type) e d (p q : distribution A) (k : A -> distribution B),
-  is_distribution p -> is_distribution q -> (forall x, is_distribution (k x)) ->
+  is_distribution p -> is_distribution q -> is_mechanism k ->
   within e d p q -> within e d (bind p k) (bind q k).
 Proof.
   intros A B e d p q k P Q K W.
   replace e with (e + 0) by ring. replace d with (1 - (1 - d) * (1 - 0)) by ring.
   apply within_bind; auto; [lra|]. intros. apply within_same; auto; lra.
+Qed.
+
+Lemma within_bind_sum : forall (A B : Type) e1 d1 e2 d2 (p q : distribution A)
+    (k k' : A -> distribution B),
+  is_distribution p -> is_distribution q -> is_mechanism k -> is_mechanism k' ->
+  within e1 d1 p q -> (forall x, within e2 d2 (k x) (k' x)) ->
+  within (e1 + e2) (d1 + d2) (bind p k) (bind q k').
+Proof.
+  intros A B e1 d1 e2 d2 p q k k' P Q K K' W1 W2. pose proof (within_delta _ _ _ _ _ W1).
+  assert (0 <= d2).
+  { destruct P as [_ P]. destruct p as [|[x w] p]; simpl in P; [lra|].
+    eapply within_delta, (W2 x). }
+  pose proof (distribution_bind _ _ q k' Q K') as D. destruct (Rlt_dec d2 1).
+  - eapply within_weaker; [exact D | apply Rle_refl | | now apply within_bind; eauto]. nra.
+  - intros e. pose proof (probability_bounds _ _ e (distribution_bind _ _ p k P K)).
+    pose proof (probability_bounds _ _ e D). pose proof (exp_pos (e1 + e2)). nra.
 Qed.
 
 (* Of dpfast/privacy/composition.py, post_processing: computing anything from an answer alone, with
@@ -242,44 +224,22 @@ Theorem post_processing : forall (T A B : Type) (neighbors : T -> T -> Prop) eps
   is_mechanism mechanism -> is_mechanism process ->
   private neighbors epsilon delta mechanism ->
   private neighbors epsilon delta (fun x => bind (mechanism x) process).
-Proof.
-  intros T A B N e d m k M K P x y n. apply within_post; auto.
-Qed.
+Proof. intros T A B N e d m k M K P x y n. apply within_post; auto. Qed.
 
-(* Of dpfast/privacy/composition.py, compose: the second mechanism may depend on the first answer;
-   both answers are released. Deltas add up to even less, 1 - (1 - delta1) (1 - delta2). *)
+(* Of dpfast/privacy/composition.py, compose: the second mechanism may depend on the first answer,
+   and both are released. The delta is even less than the sum of both. *)
 Theorem adaptive_composition : forall (T A B : Type) (neighbors : T -> T -> Prop)
     epsilon1 delta1 epsilon2 delta2
     (first : T -> distribution A) (second : A -> T -> distribution B),
-  is_mechanism first -> (forall a, is_mechanism (second a)) -> delta2 <= 1 ->
+  is_mechanism first -> (forall a, is_mechanism (second a)) -> delta2 < 1 ->
   private neighbors epsilon1 delta1 first ->
   (forall a, private neighbors epsilon2 delta2 (second a)) ->
   private neighbors (epsilon1 + epsilon2) (1 - (1 - delta1) * (1 - delta2))
     (fun x => bind (first x) (fun a => bind (second a x) (fun b => certain (a, b)))).
 Proof.
   intros T A B N e1 d1 e2 d2 f s F S L P1 P2 x y n.
-  apply within_bind; auto; try (intros; apply distribution_bind; auto; apply S).
-  intros a. apply within_post; auto; try apply S. now apply P2.
-Qed.
-
-Lemma within_bind_sum : forall (A B : Type) e1 d1 e2 d2 (p q : distribution A)
-    (k k' : A -> distribution B),
-  is_distribution p -> is_distribution q ->
-  (forall x, is_distribution (k x)) -> (forall x, is_distribution (k' x)) ->
-  within e1 d1 p q -> (forall x, within e2 d2 (k x) (k' x)) ->
-  within (e1 + e2) (d1 + d2) (bind p k) (bind q k').
-Proof.
-  intros A B e1 d1 e2 d2 p q k k' P Q K K' W1 W2. pose proof (within_delta _ _ _ _ _ W1).
-  assert (0 <= d2).
-  { destruct P as [_ P]. destruct p as [|[x w] p]; simpl in P; [lra|].
-    eapply within_delta, (W2 x). }
-  destruct (Rle_dec d2 1).
-  - apply (within_weaker _ _ _ (e1 + e2) (1 - (1 - d1) * (1 - d2))); [| lra | nra |].
-    + now apply distribution_bind.
-    + now apply within_bind.
-  - intros e. pose proof (probability_bounds _ _ e (distribution_bind _ _ p k P K)).
-    pose proof (probability_bounds _ _ e (distribution_bind _ _ q k' Q K')).
-    pose proof (exp_pos (e1 + e2)). nra.
+  apply within_bind; auto; try (intros a; apply distribution_bind; try intros b; auto; apply S).
+  intros a. apply within_post; try apply S; try intros b; auto. now apply P2.
 Qed.
 
 (* Whoever asks questions, each of which may depend on earlier answers. *)
@@ -312,7 +272,7 @@ Lemma distribution_answers : forall (Q A : Type) (release : Q -> distribution A)
   is_mechanism release -> is_distribution (answers release s).
 Proof.
   intros Q A r s H. induction s as [|q next IH]; simpl; [auto|].
-  apply distribution_bind; [apply H|]. intros a. apply distribution_bind; auto.
+  apply distribution_bind; [apply H|]. intros a. apply distribution_bind; [auto | intros b; auto].
 Qed.
 
 Lemma answers_within : forall (Q A : Type) (r r' : Q -> distribution A) loss s epsilon delta,
@@ -324,8 +284,8 @@ Proof.
   - apply within_same; tauto || auto.
   - replace e with (fst (loss q) + (e - fst (loss q))) by ring.
     replace d with (snd (loss q) + (d - snd (loss q))) by ring.
-    apply within_bind_sum; auto; intros; [apply distribution_bind; auto..|apply within_post; auto];
-      now apply distribution_answers.
+    apply within_bind_sum; auto; intros a; [apply distribution_bind..|apply within_post; auto];
+      try (now apply distribution_answers); intros b; auto.
 Qed.
 
 (* Of dpfast/privacy/filter.py and dpfast/budget/budget.py: losses, too, may depend on earlier
@@ -337,10 +297,8 @@ Theorem budget_is_filter : forall (T Q A : Type) (neighbors : T -> T -> Prop) ep
   within_limit loss asks epsilon delta ->
   private neighbors epsilon delta (fun x => answers (fun q => release q x) asks).
 Proof.
-  intros T Q A N e d loss r s M P L x y n. apply (answers_within Q A _ _ loss); auto.
-  - intros q. apply M.
-  - intros q. apply M.
-  - intros q. now apply P.
+  intros T Q A N e d loss r s M P L x y n. apply (answers_within Q A _ _ loss); auto;
+    intros q; apply M || now apply P.
 Qed.
 
 (* The n-th question has at most the n-th of the losses, and there are as many questions. *)
@@ -365,10 +323,9 @@ Theorem losses_add_up : forall (T Q A : Type) (neighbors : T -> T -> Prop)
 Proof.
   intros T Q A N losses loss r s M P H. apply (budget_is_filter T Q A N _ _ loss); auto.
   assert (G : forall e d, total fst losses <= e -> total snd losses <= d ->
-    within_limit loss s e d); [|apply G; apply Rle_refl].
-  clear M P. revert losses H.
-  induction s as [|q next IH]; intros [|[e d] losses] H; simpl in H; try tauto; intros e' d' E D;
-    simpl in *; [lra|]. destruct H as [He [Hd H]]. intros a. apply (IH a losses); auto; lra.
+    within_limit loss s e d); [clear M P|apply G; apply Rle_refl].
+  revert losses H. induction s as [|q next IH]; intros [|[e d] losses] H; simpl in *; try tauto.
+  intros e' d' E D a. apply (IH a losses); [apply H | lra..].
 Qed.
 
 (* k steps from one table to another. *)
@@ -381,15 +338,15 @@ Fixpoint steps {T : Type} (neighbors : T -> T -> Prop) (k : nat) (x y : T) : Pro
 Lemma within_steps : forall (T A : Type) (neighbors : T -> T -> Prop) epsilon delta
     (mechanism : T -> distribution A) k x y,
   is_mechanism mechanism -> private neighbors epsilon delta mechanism -> steps neighbors k x y ->
-  within (INR k * epsilon) (total (fun i => delta * exp (INR i * epsilon)) (seq 0 k))
+  within (INR k * epsilon) (delta * total (fun i => exp (INR i * epsilon)) (seq 0 k))
     (mechanism x) (mechanism y).
 Proof.
   intros T A N e d m k. induction k as [|k IH]; intros x y M P H.
   - simpl in H. subst. apply within_same; simpl; auto; lra.
-  - destruct H as [z [n H]]. specialize (IH z y M P H). intros s. specialize (IH s).
-    pose proof (P x z n s) as Z. rewrite <- cons_seq, <- seq_shift. cbn [total]. rewrite total_map.
-    rewrite (total_equal _ _ (fun i => exp e * (d * exp (INR i * e)))), total_scaled.
-    2: { intros i _. rewrite S_INR, Rmult_plus_distr_r, exp_plus, Rmult_1_l. ring. }
+  - destruct H as [z [n H]]. intros s. specialize (IH z y M P H s). pose proof (P x z n s) as Z.
+    rewrite <- cons_seq, <- seq_shift. cbn [total]. rewrite total_map.
+    rewrite (total_equal _ _ (fun i => exp e * exp (INR i * e))), total_scaled
+      by (intros; rewrite S_INR, Rmult_plus_distr_r, exp_plus, Rmult_1_l; ring).
     rewrite S_INR, Rmult_plus_distr_r, exp_plus, Rmult_1_l. change (INR 0) with 0.
     rewrite Rmult_0_l, exp_0. pose proof (exp_pos e). nra.
 Qed.
@@ -398,10 +355,9 @@ Lemma geometric : forall e k, 0 < e ->
   total (fun i => exp (INR i * e)) (seq 0 k) = (exp (INR k * e) - 1) / (exp e - 1).
 Proof.
   intros e k E. assert (1 < exp e) by (rewrite <- exp_0; now apply exp_increasing).
-  induction k as [|k IH].
-  - simpl. rewrite Rmult_0_l, exp_0. field. lra.
-  - rewrite seq_S, total_app, IH, S_INR. cbn [total]. simpl (0 + k)%nat.
-    rewrite Rmult_plus_distr_r, exp_plus, Rmult_1_l. field. lra.
+  induction k as [|k IH]; [simpl; rewrite Rmult_0_l, exp_0; field; lra|].
+  rewrite seq_S, total_app, IH, S_INR. cbn [total plus].
+  rewrite Rmult_plus_distr_r, exp_plus, Rmult_1_l. field. lra.
 Qed.
 
 (* Of dpfast/privacy/composition.py, group: datasets that differ in up to `size` rows have
@@ -416,11 +372,11 @@ Proof.
   intros T A N e d m size M E D P x y [k [K H]].
   eapply within_weaker, within_steps; eauto.
   - apply Rmult_le_compat_r; [lra | now apply le_INR].
-  - rewrite total_scaled. unfold Rdiv. rewrite Rmult_assoc. fold (Rdiv (exp (INR size * e) - 1)
-      (exp e - 1)). rewrite <- geometric by assumption. apply Rmult_le_compat_l; [assumption|].
+  - unfold Rdiv. rewrite Rmult_assoc. fold (Rdiv (exp (INR size * e) - 1) (exp e - 1)).
+    rewrite <- geometric by assumption. apply Rmult_le_compat_l; [assumption|].
     replace size with (k + (size - k))%nat by lia. rewrite seq_app, total_app.
-    rewrite <- (Rplus_0_r (total _ (seq 0 k))) at 1. apply Rplus_le_compat_l, total_nonnegative.
-    intros. left. apply exp_pos.
+    assert (0 <= total (fun i => exp (INR i * e)) (seq (0 + k) (size - k))); [|lra].
+    apply total_nonnegative. intros. left. apply exp_pos.
 Qed.
 
 (* One row more or less, and one row in place of another. *)
@@ -437,10 +393,10 @@ Theorem replace_is_two_steps : forall (Row A : Type) epsilon delta
 Proof.
   intros Row A e d m M P x y [l [r [a [b [-> ->]]]]].
   replace (2 * e) with (INR 2 * e) by (simpl; ring).
-  replace (d * (1 + exp e)) with (total (fun i => d * exp (INR i * e)) (seq 0 2)).
-  - apply (within_steps _ _ add_remove); auto. exists (l ++ r). split; [exists l, r, a; auto|].
-    exists (l ++ b :: r). split; [exists l, r, b; auto | reflexivity].
-  - simpl. rewrite Rmult_0_l, exp_0, Rmult_1_l. ring.
+  replace (1 + exp e) with (total (fun i => exp (INR i * e)) (seq 0 2))
+    by (simpl; rewrite Rmult_0_l, exp_0, Rmult_1_l; ring).
+  apply (within_steps _ _ add_remove); auto. exists (l ++ r). split; [exists l, r, a; auto|].
+  exists (l ++ b :: r). split; [exists l, r, b; auto | reflexivity].
 Qed.
 
 (* The rows of one part. The part of a row depends on that row alone; rows may be in no part that
@@ -448,50 +404,81 @@ Qed.
 Definition rows_of {Row : Type} (part : Row -> nat) (c : nat) (x : list Row) : list Row :=
   filter (fun row => part row =? c)%nat x.
 
-Lemma rows_of_app : forall (Row : Type) (part : Row -> nat) c l r,
-  rows_of part c (l ++ r) = rows_of part c l ++ rows_of part c r.
-Proof. intros. apply filter_app. Qed.
-
-Lemma rows_of_others : forall (Row : Type) (part : Row -> nat) c l row r,
-  part row <> c -> rows_of part c (l ++ row :: r) = rows_of part c (l ++ r).
+Lemma rows_of_insert : forall (Row : Type) (part : Row -> nat) c l row r,
+  rows_of part c (l ++ row :: r) = rows_of part c l
+    ++ (if Nat.eq_dec c (part row) then [row] else []) ++ rows_of part c r.
 Proof.
-  intros Row part c l row r H. unfold rows_of. rewrite !filter_app; simpl.
-  now apply Nat.eqb_neq in H as ->.
+  intros. unfold rows_of. rewrite filter_app; simpl.
+  destruct (Nat.eqb_spec (part row) c), (Nat.eq_dec c (part row)); congruence || reflexivity.
 Qed.
 
-Lemma rows_of_own : forall (Row : Type) (part : Row -> nat) l row r,
-  rows_of part (part row) (l ++ row :: r)
-  = rows_of part (part row) l ++ row :: rows_of part (part row) r.
+(* The losses of questions between two tables that differ in these parts alone. *)
+Definition of_parts {Q : Type} (about : Q -> nat) (parts : list nat) (loss : Q -> R * R) (q : Q) :
+    R * R :=
+  if in_dec Nat.eq_dec (about q) parts then loss q else (0, 0).
+
+Lemma parts_within : forall (Q A : Type) (r r' : Q -> distribution A) about parts loss s e d,
+  is_mechanism r -> is_mechanism r' ->
+  (forall q, In (about q) parts -> within (fst (loss q)) (snd (loss q)) (r q) (r' q)) ->
+  (forall q, ~ In (about q) parts -> r q = r' q) ->
+  within_limit (of_parts about parts loss) s e d -> within e d (answers r s) (answers r' s).
 Proof.
-  intros. unfold rows_of. rewrite !filter_app; simpl. now rewrite Nat.eqb_refl.
+  intros Q A r r' about parts loss s e d M M' W N L. eapply answers_within; eauto.
+  intros q. unfold of_parts. destruct in_dec; [auto|]. rewrite N by assumption.
+  apply within_same; [apply M' | simpl; lra..].
 Qed.
 
-(* The losses between two tables that differ in the parts a and b alone. *)
-Definition of_parts {Q : Type} (about : Q -> nat) (a b : nat) (loss : Q -> R * R) (q : Q) : R * R :=
-  if ((about q =? a) || (about q =? b))%nat then loss q else (0, 0).
-
-(* Of dpfast/budget/parallel.py: questions about one part each cost, under add-remove, the largest
-   sum of losses of a part. *)
-Theorem parallel_budget : forall (Row Q A : Type) (part : Row -> nat) (about : Q -> nat)
+(* Of dpfast/privacy/composition.py, parallel, and dpfast/budget/parallel.py: releases that see one
+   part of the rows each cost, under add-remove, the largest sum of losses for one part. *)
+Theorem parallel_add_remove : forall (Row Q A : Type) (part : Row -> nat) (about : Q -> nat)
     epsilon delta (loss : Q -> R * R) (release : Q -> list Row -> distribution A)
     (asks : analyst Q A),
   (forall q, is_mechanism (release q)) ->
   (forall q, private add_remove (fst (loss q)) (snd (loss q)) (release q)) ->
-  (forall q x y, rows_of part (about q) x = rows_of part (about q) y ->
-    release q x = release q y) ->
-  (forall c, within_limit (of_parts about c c loss) asks epsilon delta) ->
-  private add_remove epsilon delta (fun x => answers (fun q => release q x) asks).
+  (forall a, within_limit (of_parts about [a] loss) asks epsilon delta) ->
+  private add_remove epsilon delta
+    (fun x => answers (fun q => release q (rows_of part (about q) x)) asks).
 Proof.
-  intros Row Q A part about E D loss release asks M P L W x y N.
-  pose proof N as [l [r [row S]]].
-  apply (answers_within Q A _ _ _ _ E D) with (4 := W (part row)); try (intros q; apply M).
-  intros q. unfold of_parts. destruct (Nat.eqb_spec (about q) (part row)) as [I|I]; [now apply P|].
-  simpl. rewrite (L q x y); [apply within_same; [apply M | lra..]|].
-  destruct S as [[-> ->]|[-> ->]]; now rewrite rows_of_others by auto.
+  intros Row Q A part about E D loss release asks M P L x y [l [r [row S]]].
+  apply (parts_within _ _ _ _ about [part row] loss); auto; try (intros q; apply M); intros q I.
+  - apply P. exists (rows_of part (about q) l), (rows_of part (about q) r), row.
+    destruct I as [I|[]]. destruct S as [[-> ->]|[-> ->]]; [left | right];
+      rewrite rows_of_insert; unfold rows_of; rewrite filter_app;
+      destruct Nat.eq_dec; try congruence; auto.
+  - destruct S as [[-> ->]|[-> ->]]; rewrite rows_of_insert; destruct Nat.eq_dec as [J|J];
+      try (now destruct I; left); unfold rows_of; now rewrite filter_app.
 Qed.
 
-(* Of dpfast/budget/parallel.py: under replace such questions cost the sum for the two parts that
-   cost most. The number of rows is public. *)
+(* Of dpfast/privacy/composition.py, parallel: under replace a row may leave a part for another,
+   which costs the sums for both parts, or `staying` if the new row is of the same part. *)
+Theorem parallel_replace : forall (Row Q A : Type) (part : Row -> nat) (about : Q -> nat)
+    epsilon delta (loss staying : Q -> R * R) (release : Q -> list Row -> distribution A)
+    (asks : analyst Q A),
+  (forall q, is_mechanism (release q)) ->
+  (forall q, private add_remove (fst (loss q)) (snd (loss q)) (release q)) ->
+  (forall q, private replaces (fst (staying q)) (snd (staying q)) (release q)) ->
+  (forall a, within_limit (of_parts about [a] staying) asks epsilon delta) ->
+  (forall a b, a <> b -> within_limit (of_parts about [a; b] loss) asks epsilon delta) ->
+  private replaces epsilon delta
+    (fun x => answers (fun q => release q (rows_of part (about q) x)) asks).
+Proof.
+  intros Row Q A part about E D loss staying release asks M P S L1 L2.
+  intros x y [l [r [a [b [-> ->]]]]]. destruct (Nat.eq_dec (part a) (part b)) as [I|I].
+  - apply (parts_within _ _ _ _ about [part a] staying); auto; try (intros q; apply M);
+      intros q J; rewrite !rows_of_insert, <- I.
+    + apply S. exists (rows_of part (about q) l), (rows_of part (about q) r), a, b.
+      destruct J as [J|[]]. rewrite J. now destruct Nat.eq_dec.
+    + destruct Nat.eq_dec; [destruct J; now left | reflexivity].
+  - apply (parts_within _ _ _ _ about [part a; part b] loss); auto; try (intros q; apply M);
+      intros q J; rewrite !rows_of_insert.
+    + apply P. exists (rows_of part (about q) l), (rows_of part (about q) r).
+      destruct J as [J|[J|[]]]; rewrite <- J in *; [exists a | exists b]; do 2 destruct Nat.eq_dec;
+        intuition congruence.
+    + do 2 destruct Nat.eq_dec; try reflexivity; destruct J; rewrite e; simpl; auto.
+Qed.
+
+(* Of dpfast/budget/parallel.py: under replace, questions about one part each whose losses hold if
+   any row is replaced cost the sums for two parts. The number of rows is public. *)
 Theorem parallel_budget_replace : forall (Row Q A : Type) (part : Row -> nat) (about : Q -> nat)
     epsilon delta (loss : Q -> R * R) (release : Q -> list Row -> distribution A)
     (asks : analyst Q A),
@@ -499,112 +486,12 @@ Theorem parallel_budget_replace : forall (Row Q A : Type) (part : Row -> nat) (a
   (forall q, private replaces (fst (loss q)) (snd (loss q)) (release q)) ->
   (forall q x y, rows_of part (about q) x = rows_of part (about q) y -> length x = length y ->
     release q x = release q y) ->
-  (forall b c, within_limit (of_parts about b c loss) asks epsilon delta) ->
+  (forall a b, within_limit (of_parts about [a; b] loss) asks epsilon delta) ->
   private replaces epsilon delta (fun x => answers (fun q => release q x) asks).
 Proof.
-  intros Row Q A part about E D loss release asks M P L W x y N.
-  pose proof N as [l [r [a [b [X Y]]]]].
-  apply (answers_within Q A _ _ _ _ E D) with (4 := W (part a) (part b)); try (intros q; apply M).
-  intros q. unfold of_parts.
-  destruct (Nat.eqb_spec (about q) (part a)) as [I|I]; [now apply P|].
-  destruct (Nat.eqb_spec (about q) (part b)) as [J|J]; [now apply P|]. simpl.
-  rewrite (L q x y); subst; [apply within_same; [apply M | lra..] | |now rewrite !app_length].
-  now rewrite !rows_of_others by auto.
-Qed.
-
-(* One question about each part, whatever the answers are. *)
-Definition each {A : Type} (parts : list nat) : analyst nat A :=
-  fold_right (fun c next => Ask c (fun _ => next)) Stop parts.
-
-Lemma limit_each : forall (A : Type) (loss : nat -> R * R) parts epsilon delta,
-  total (fun c => fst (loss c)) parts <= epsilon -> total (fun c => snd (loss c)) parts <= delta ->
-  within_limit loss (each (A := A) parts) epsilon delta.
-Proof.
-  induction parts as [|c parts IH]; simpl; intros; [lra|]. apply IH; lra.
-Qed.
-
-Lemma total_one : forall (f : nat -> R) a parts, NoDup parts ->
-  total (fun c => if (c =? a)%nat then f c else 0) parts
-  = if in_dec Nat.eq_dec a parts then f a else 0.
-Proof.
-  induction parts as [|c parts IH]; intros N; [reflexivity|].
-  inversion N as [|? ? I N']; subst. simpl total. rewrite IH by assumption.
-  simpl. destruct (Nat.eqb_spec c a), (Nat.eq_dec c a), (in_dec Nat.eq_dec a parts);
-    subst; try tauto; ring.
-Qed.
-
-Lemma limit_of_parts : forall (A : Type) (loss : nat -> R * R) parts a b epsilon delta,
-  NoDup parts -> 0 <= epsilon -> 0 <= delta ->
-  (forall c, In c parts -> fst (loss c) <= epsilon /\ snd (loss c) <= delta) ->
-  (a <> b -> In a parts -> In b parts ->
-    fst (loss a) + fst (loss b) <= epsilon /\ snd (loss a) + snd (loss b) <= delta) ->
-  within_limit (of_parts (fun c => c) a b loss) (each (A := A) parts) epsilon delta.
-Proof.
-  intros A loss parts a b E D N PE PD L L2. pose (has c := in_dec Nat.eq_dec c parts).
-  assert (S : forall f : R * R -> R, f (0, 0) = 0 ->
-    total (fun c => f (of_parts (fun c => c) a b loss c)) parts
-    = (if has a then f (loss a) else 0)
-      + (if Nat.eq_dec a b then 0 else if has b then f (loss b) else 0)).
-  { intros f Z. unfold has. destruct (Nat.eq_dec a b) as [<-|I].
-    - rewrite <- (total_one (fun c => f (loss c))), Rplus_0_r by assumption.
-      apply total_equal. intros c _. unfold of_parts. rewrite orb_diag.
-      now destruct (c =? a)%nat.
-    - rewrite <- !(total_one (fun c => f (loss c))), <- total_plus by assumption.
-      apply total_equal. intros c _. unfold of_parts.
-      destruct (Nat.eqb_spec c a), (Nat.eqb_spec c b); simpl; try congruence; lra. }
-  apply limit_each; rewrite S by reflexivity; destruct (Nat.eq_dec a b) as [I|I],
-    (has a) as [J|J], (has b) as [K|K]; try (pose proof (L2 I J K)); try (pose proof (L a J));
-    try (pose proof (L b K)); lra.
-Qed.
-
-(* Of dpfast/privacy/composition.py, parallel: one release about each of disjoint parts costs, under
-   add-remove, the largest of their losses. *)
-Theorem parallel_releases : forall (Row A : Type) (part : Row -> nat) (parts : list nat)
-    (loss : nat -> R * R) (release : nat -> list Row -> distribution A) epsilon delta,
-  NoDup parts -> 0 <= epsilon -> 0 <= delta ->
-  (forall c, is_mechanism (release c)) ->
-  (forall c, private add_remove (fst (loss c)) (snd (loss c)) (release c)) ->
-  (forall c, In c parts -> fst (loss c) <= epsilon /\ snd (loss c) <= delta) ->
-  private add_remove epsilon delta
-    (fun x => answers (fun c => release c (rows_of part c x)) (each parts)).
-Proof.
-  intros Row A part parts loss release E D N PE PD M P L x y [l [r [row S]]].
-  eapply answers_within; try (intros c; apply M);
-    [|now apply (limit_of_parts _ loss _ (part row) (part row)); auto].
-  intros c. unfold of_parts. destruct (Nat.eqb_spec c (part row)) as [->|I]; simpl.
-  - apply P. exists (rows_of part (part row) l), (rows_of part (part row) r), row.
-    destruct S as [[-> ->]|[-> ->]]; [left | right]; now rewrite rows_of_own, rows_of_app.
-  - replace (rows_of part c y) with (rows_of part c x); [apply within_same; [apply M | lra..]|].
-    destruct S as [[-> ->]|[-> ->]]; now rewrite rows_of_others by auto.
-Qed.
-
-(* Of dpfast/privacy/composition.py, parallel: under replace a row may leave a part for another,
-   which costs the sum of two losses, or `staying` if the new row is of the same part. *)
-Theorem parallel_releases_replace : forall (Row A : Type) (part : Row -> nat) (parts : list nat)
-    (loss staying : nat -> R * R) (release : nat -> list Row -> distribution A) epsilon delta,
-  NoDup parts -> 0 <= epsilon -> 0 <= delta ->
-  (forall c, is_mechanism (release c)) ->
-  (forall c, private add_remove (fst (loss c)) (snd (loss c)) (release c)) ->
-  (forall c, private replaces (fst (staying c)) (snd (staying c)) (release c)) ->
-  (forall c, In c parts -> fst (staying c) <= epsilon /\ snd (staying c) <= delta) ->
-  (forall c, In c parts -> fst (loss c) <= epsilon /\ snd (loss c) <= delta) ->
-  (forall b c, b <> c -> In b parts -> In c parts ->
-    fst (loss b) + fst (loss c) <= epsilon /\ snd (loss b) + snd (loss c) <= delta) ->
-  private replaces epsilon delta
-    (fun x => answers (fun c => release c (rows_of part c x)) (each parts)).
-Proof.
-  intros Row A part parts loss staying release E D N PE PD M P Q LS L L2.
-  intros x y [l [r [a [b [-> ->]]]]]. destruct (Nat.eq_dec (part a) (part b)) as [I|I].
-  - eapply answers_within; try (intros c; apply M);
-      [|now apply (limit_of_parts _ staying _ (part a) (part a)); auto].
-    intros c. unfold of_parts. destruct (Nat.eqb_spec c (part a)) as [->|J]; simpl.
-    + apply Q. rewrite rows_of_own, I, rows_of_own. repeat eexists.
-    + rewrite !rows_of_others by congruence. apply within_same; [apply M | lra..].
-  - eapply answers_within; try (intros c; apply M);
-      [|now apply (limit_of_parts _ loss _ (part a) (part b)); auto].
-    intros c. unfold of_parts. destruct (Nat.eqb_spec c (part a)) as [->|J]; simpl.
-    + apply P. rewrite rows_of_own, rows_of_others, rows_of_app by auto. repeat eexists; eauto.
-    + rewrite (rows_of_others _ _ c _ a) by auto. destruct (Nat.eqb_spec c (part b)) as [->|K].
-      * apply P. rewrite rows_of_own, rows_of_app. repeat eexists; eauto.
-      * rewrite rows_of_others by auto. apply within_same; [apply M | simpl; lra..].
+  intros Row Q A part about E D loss release asks M P L W x y [l [r [a [b [-> ->]]]]].
+  apply (parts_within _ _ _ _ about [part a; part b] loss); auto; try (intros q; apply M);
+    intros q J; [apply P; now exists l, r, a, b|].
+  apply L; [|now rewrite !app_length]. rewrite !rows_of_insert.
+  do 2 destruct Nat.eq_dec; try reflexivity; destruct J; rewrite e; simpl; auto.
 Qed.

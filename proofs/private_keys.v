@@ -190,83 +190,60 @@ Qed.
 Definition people_of (k : nat) (people : list (list nat)) : nat :=
   length (filter (existsb (Nat.eqb k)) people).
 
-(* Which of the keys that there may be are shown, by one coin each. *)
+(* Which keys are shown, by one coin for each key that there may be. *)
+Definition each (keys : list nat) : analyst nat bool :=
+  fold_right (fun k next => Ask k (fun _ => next)) Stop keys.
 Definition shown (keys : list nat) (rule : nat -> R) (people : list (list nat)) :
     distribution (list bool) :=
   answers (fun k => coin (rule (people_of k people))) (each keys).
 
-Lemma within_each : forall (A : Type) (p q : nat -> distribution A) (touched : nat -> bool)
-    e d keys,
-  is_mechanism p -> is_mechanism q -> 0 <= d <= 1 ->
-  (forall k, touched k = true -> within e d (p k) (q k)) ->
-  (forall k, touched k = false -> p k = q k) ->
-  within (INR (length (filter touched keys)) * e) (1 - (1 - d) ^ length (filter touched keys))
-    (answers p (each keys)) (answers q (each keys)).
-Proof.
-  intros A p q touched e d keys P Q D T U. induction keys as [|k keys IH]; simpl.
-  - apply within_same; simpl; auto; lra.
-  - set (n := length (filter touched keys)) in *.
-    assert (W : forall e1 d1, within e1 d1 (p k) (q k) ->
-      within (e1 + INR n * e) (1 - (1 - d1) * (1 - (1 - (1 - d) ^ n)))
-        (answers p (each (k :: keys))) (answers q (each (k :: keys)))).
-    { intros e1 d1 W. apply within_bind; auto; try (intros; apply distribution_bind; auto;
-        now apply distribution_answers).
-      - pose proof (pow_le (1 - d) n). lra.
-      - intros a. apply within_post; auto; now apply distribution_answers. }
-    destruct (touched k) eqn:K; cbn [length].
-    + fold n. rewrite S_INR. simpl pow. specialize (W e d (T k K)).
-      replace ((INR n + 1) * e) with (e + INR n * e) by ring.
-      now replace (1 - (1 - d) * (1 - d) ^ n) with (1 - (1 - d) * (1 - (1 - (1 - d) ^ n))) by ring.
-    + fold n. replace (INR n * e) with (0 + INR n * e) by ring.
-      replace (1 - (1 - d) ^ n) with (1 - (1 - 0) * (1 - (1 - (1 - d) ^ n))) by ring.
-      apply W. rewrite (U k K). apply within_same; auto; lra.
-Qed.
-
-Lemma people_of_app : forall k l person r, people_of k (l ++ person :: r)
+Lemma people_of_insert : forall k l person r, people_of k (l ++ person :: r)
   = ((if existsb (Nat.eqb k) person then 1 else 0) + people_of k (l ++ r))%nat.
 Proof.
-  intros. unfold people_of. rewrite !filter_app, !app_length. simpl.
+  intros. unfold people_of. rewrite !filter_app, !app_length; simpl.
   destruct existsb; simpl; lia.
 Qed.
 
-Lemma within_shown : forall epsilon delta d t keys touched x y,
-  NoDup keys -> 0 <= epsilon -> 0 <= d <= 1 -> (0 < t)%nat -> 1 - delta <= (1 - d) ^ t ->
-  (length touched <= t)%nat ->
-  (forall k, people_of k x = people_of k y \/ existsb (Nat.eqb k) touched = true
-    /\ one_person (people_of k x) (people_of k y)) ->
-  within epsilon delta (shown keys (pi (epsilon / INR t) d) x)
-    (shown keys (pi (epsilon / INR t) d) y).
+(* At most t keys have one person more or less. *)
+Lemma within_shown : forall e d x y, 0 <= e -> 0 <= d < 1 ->
+  (forall k, people_of k x = people_of k y \/ one_person (people_of k x) (people_of k y)) ->
+  forall keys t, (length (filter (fun k => negb (people_of k x =? people_of k y)) keys) <= t)%nat ->
+  within (INR t * e) (1 - (1 - d) ^ t) (shown keys (pi e d) x) (shown keys (pi e d) y).
 Proof.
-  intros e delta d t keys touched x y N E D T L LT H.
-  apply lt_INR in T; simpl in T. assert (0 <= e / INR t) as E'.
-  { apply Rmult_le_pos; [lra|]. left. now apply Rinv_0_lt_compat. }
-  assert (M : forall z, is_mechanism (fun k => coin (pi (e / INR t) d (people_of k z)))).
-  { intros z k. apply distribution_coin. destruct (pi_step (e / INR t) d (people_of k z)); lra. }
-  set (changed k := negb (people_of k x =? people_of k y)%nat).
-  assert (length (filter changed keys) <= t)%nat as C.
-  { eapply Nat.le_trans; [|exact LT]. apply NoDup_incl_length; [now apply NoDup_filter|].
-    intros k I. apply filter_In in I as [_ I]. destruct (H k) as [Q|[Q _]].
-    - unfold changed in I. rewrite Q, Nat.eqb_refl in I. discriminate.
-    - apply existsb_exists in Q as [k' [I' Q]]. apply Nat.eqb_eq in Q. now subst. }
-  eapply within_weaker; [| | | apply (within_each _ _ _ changed (e / INR t) d)];
-    auto; try (apply distribution_answers; apply M).
-  - replace e with (INR t * (e / INR t)) at 2 by (field; lra).
-    apply Rmult_le_compat_r; [assumption | now apply le_INR].
-  - replace t with (length (filter changed keys) + (t - length (filter changed keys)))%nat in L
-      by lia. rewrite pow_add in L.
-    assert (forall n, 0 <= (1 - d) ^ n <= 1) as P by (induction n; simpl; nra).
-    pose proof (P (length (filter changed keys))).
-    pose proof (P (t - length (filter changed keys))%nat). nra.
-  - intros k K. destruct (H k) as [Q|[_ Q]]; [|now apply pi_is_private; auto; lra].
-    unfold changed in K. rewrite Q, Nat.eqb_refl in K. discriminate.
-  - intros k K. unfold changed in K. apply negb_false_iff, Nat.eqb_eq in K. now rewrite K.
+  intros e d x y E D H.
+  assert (C : forall z, is_mechanism (fun k => coin (pi e d (people_of k z)))).
+  { intros z k. apply distribution_coin. destruct (pi_step e d (people_of k z)); lra. }
+  assert (S : forall z keys, is_distribution (shown keys (pi e d) z))
+    by (intros; apply distribution_answers, C).
+  assert (W : forall keys k t e1 d1,
+    within (INR t * e) (1 - (1 - d) ^ t) (shown keys (pi e d) x) (shown keys (pi e d) y) ->
+    within e1 d1 (coin (pi e d (people_of k x))) (coin (pi e d (people_of k y))) ->
+    within (e1 + INR t * e) (1 - (1 - d1) * (1 - (1 - (1 - d) ^ t)))
+      (shown (k :: keys) (pi e d) x) (shown (k :: keys) (pi e d) y)).
+  { intros keys k t e1 d1 IH W. apply within_bind; try apply C; auto.
+    - intros c. apply distribution_bind; [apply S | intros b; auto].
+    - intros c. apply distribution_bind; [apply S | intros b; auto].
+    - assert (0 < (1 - d) ^ t) by (apply pow_lt; lra). lra.
+    - intros c. apply within_post; try apply S; auto. intros b; auto. }
+  induction keys as [|k keys IH]; intros t L.
+  - assert ((1 - d) ^ t <= 1) by (rewrite <- (pow1 t) at 2; apply pow_incr; lra).
+    apply within_same; [apply S | apply Rmult_le_pos; [apply pos_INR | lra] | lra].
+  - revert L. simpl. destruct (Nat.eqb_spec (people_of k x) (people_of k y)) as [Q|Q]; intros L.
+    + rewrite <- (Rplus_0_l (_ * e)).
+      replace (_ - _) with (1 - (1 - 0) * (1 - (1 - (1 - d) ^ t))) by ring.
+      apply W; [now apply IH|]. rewrite Q. apply within_same; [apply C | lra..].
+    + simpl in L. destruct t as [|t]; [lia|]. rewrite S_INR.
+      replace (_ * e) with (e + INR t * e) by ring.
+      replace (_ - _) with (1 - (1 - d) * (1 - (1 - (1 - d) ^ t))) by (simpl; ring).
+      apply W; [apply IH; lia|].
+      destruct (H k); [easy|]. apply pi_is_private; auto; lra.
 Qed.
 
 (* Of dpfast/selection/key_selection.py, equal parts: with epsilon / t and 1 - (1 - delta)^(1 / t)
-   for each key, all keys together lose no more than (epsilon, delta). If a person has at most L keys,
-   t is L under add-remove, and 2 L under replace. *)
+   for each key, all keys together lose no more than (epsilon, delta). If a person has at most L
+   keys, t is L under add-remove, and 2 L under replace. *)
 Theorem equal_parts : forall epsilon delta d t most keys,
-  NoDup keys -> 0 <= epsilon -> 0 <= d <= 1 -> (0 < t)%nat -> 1 - delta <= (1 - d) ^ t ->
+  NoDup keys -> 0 <= epsilon -> 0 <= d < 1 -> (0 < t)%nat -> 1 - delta <= (1 - d) ^ t ->
   let bounded people := forall person, In person people -> (length person <= most)%nat in
   let mechanism := shown keys (pi (epsilon / INR t) d) in
   (t = most ->
@@ -275,14 +252,30 @@ Theorem equal_parts : forall epsilon delta d t most keys,
     private (fun x y => bounded x /\ bounded y /\ replaces x y) epsilon delta mechanism)%nat.
 Proof.
   intros e delta d t most keys N E D T L bounded mechanism.
+  assert (0 < INR t) as I by now apply lt_0_INR.
+  assert (G : forall x y touched, (length touched <= t)%nat ->
+    (forall k, people_of k x = people_of k y \/ In k touched
+      /\ one_person (people_of k x) (people_of k y)) ->
+    within e delta (mechanism x) (mechanism y)).
+  { intros x y touched LT H.
+    apply (within_weaker _ _ _ (INR t * (e / INR t)) (1 - (1 - d) ^ t)).
+    - apply distribution_answers. intros k. apply distribution_coin.
+      destruct (pi_step (e / INR t) d (people_of k y)); try lra. now apply Rle_mult_inv_pos.
+    - right. field. lra.
+    - lra.
+    - apply within_shown; auto; [now apply Rle_mult_inv_pos | intros k; destruct (H k); tauto|].
+      eapply Nat.le_trans; [|exact LT]. apply NoDup_incl_length; [now apply NoDup_filter|].
+      intros k J. apply filter_In in J as [_ J]. destruct (H k) as [Q|[Q _]]; [|assumption].
+      rewrite Q, Nat.eqb_refl in J. discriminate. }
+  assert (F : forall k a, existsb (Nat.eqb k) a = true -> In k a).
+  { intros k a H. apply existsb_exists in H as [k' [J H]]. apply Nat.eqb_eq in H. now subst. }
   split; intros -> x y [X [Y S]].
-  - destruct S as [l [r [a S]]]. apply (within_shown e delta d most keys a); auto.
+  - destruct S as [l [r [a S]]]. apply (G x y a).
     + destruct S as [[-> _]|[_ ->]]; [apply X | apply Y]; apply in_elt.
-    + intros k. unfold one_person. destruct S as [[-> ->]|[-> ->]]; rewrite people_of_app;
-        destruct existsb; simpl; auto.
-  - destruct S as [l [r [a [b [-> ->]]]]].
-    apply (within_shown e delta d (2 * most) keys (a ++ b)); auto.
+    + intros k. unfold one_person. destruct S as [[-> ->]|[-> ->]]; rewrite people_of_insert;
+        destruct existsb eqn:Q; simpl; auto.
+  - destruct S as [l [r [a [b [-> ->]]]]]. apply (G _ _ (a ++ b)).
     + rewrite app_length. specialize (X a (in_elt _ _ _)). specialize (Y b (in_elt _ _ _)). lia.
-    + intros k. unfold one_person. rewrite existsb_app, !people_of_app.
-      destruct (existsb _ a), (existsb _ b); simpl; auto.
+    + intros k. unfold one_person. rewrite !people_of_insert, in_app_iff.
+      destruct (existsb _ a) eqn:Q, (existsb _ b) eqn:Q'; simpl; auto.
 Qed.

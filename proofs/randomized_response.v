@@ -13,7 +13,7 @@ Definition stray (epsilon : R) (k : nat) : R := 1 / (exp epsilon + INR k - 1).
 Definition category (k default value : nat) : nat := if (value <? k)%nat then value else default.
 
 Definition kary (epsilon : R) (k default value : nat) : distribution nat :=
-  map (fun y => (y, if (y =? category k default value)%nat then keep epsilon k
+  map (fun y => (y, if Nat.eq_dec y (category k default value) then keep epsilon k
     else stray epsilon k)) (seq 0 k).
 
 (* The answers of all rows, which are independent. *)
@@ -25,7 +25,7 @@ Fixpoint responses (epsilon : R) (k default : nat) (rows : list nat) : distribut
   end.
 
 (* How many are j. *)
-Definition count (j : nat) (l : list nat) : R := total (fun y => if (y =? j)%nat then 1 else 0) l.
+Definition count (j : nat) (l : list nat) : R := total (fun y => if Nat.eq_dec y j then 1 else 0) l.
 
 (* The estimated fraction of category j, from n answers, and the estimated variance of that. *)
 Definition value (epsilon : R) (k j n : nat) (answers : list nat) : R :=
@@ -51,23 +51,23 @@ Proof. intros. unfold category. destruct (Nat.ltb_spec v k); lia. Qed.
 
 (* The mean of c1 for the answer j, and c0 for any other answer. *)
 Lemma expectation_kary : forall e k default v j c0 c1, 0 <= e -> (default < k)%nat -> (j < k)%nat ->
-  expectation (kary e k default v) (fun y => c0 + (if (y =? j)%nat then c1 - c0 else 0))
-  = c0 + (if (category k default v =? j)%nat then keep e k else stray e k) * (c1 - c0).
+  expectation (kary e k default v) (fun y => c0 + (if Nat.eq_dec y j then c1 - c0 else 0))
+  = c0 + (if Nat.eq_dec (category k default v) j then keep e k else stray e k) * (c1 - c0).
 Proof.
   intros e k default v j c0 c1 E D J. destruct (odds e k default E D) as [_ [_ O]].
   pose proof (category_below k default v D) as C. set (c := category k default v) in *.
   unfold expectation, kary. fold c. rewrite total_map; simpl.
   rewrite (total_equal _ _ (fun y => stray e k * c0
-    + (if (y =? j)%nat then stray e k * (c1 - c0) else 0) + (if (y =? c)%nat
-      then (keep e k - stray e k) * (c0 + (if (c =? j)%nat then c1 - c0 else 0)) else 0))).
-  2: { intros y _. destruct (Nat.eqb_spec y c) as [->|]; destruct (_ =? j)%nat; ring. }
-  rewrite !total_plus, (total_one (fun _ => stray e k * (c1 - c0))), (total_one (fun _ => _ * _))
-    by apply seq_NoDup.
+    + (if Nat.eq_dec y j then stray e k * (c1 - c0) else 0) + (if Nat.eq_dec y c
+      then (keep e k - stray e k) * (c0 + (if Nat.eq_dec c j then c1 - c0 else 0)) else 0))).
+  2: { intros y _. destruct (Nat.eq_dec y c) as [->|]; destruct (Nat.eq_dec _ j); ring. }
+  rewrite !total_plus, (total_one _ _ (fun _ => stray e k * (c1 - c0))),
+    (total_one _ _ (fun _ => (keep e k - stray e k) * _))
+    by (apply seq_NoDup || apply in_seq; lia).
   assert (L : forall l : list nat, total (fun _ => stray e k * c0) l
     = INR (length l) * (stray e k * c0))
     by (induction l as [|z l IH]; simpl length; rewrite ?S_INR; simpl; lra).
-  rewrite L, seq_length. do 2 (destruct in_dec as [_|I]; [|destruct I; apply in_seq; lia]).
-  destruct (c =? j)%nat; nra.
+  rewrite L, seq_length. destruct (Nat.eq_dec c j); nra.
 Qed.
 
 Lemma distribution_kary : forall e k default, 0 <= e -> (default < k)%nat ->
@@ -75,18 +75,19 @@ Lemma distribution_kary : forall e k default, 0 <= e -> (default < k)%nat ->
 Proof.
   intros e k default E D v. destruct (odds e k default E D) as [O _]. split.
   - intros y w I. apply in_map_iff in I as [z [I _]]. injection I as <- <-.
-    destruct Nat.eqb; lra.
-  - replace 1 with (1 + (if (category k default v =? default)%nat then keep e k else stray e k)
+    destruct Nat.eq_dec; lra.
+  - replace 1 with (1 + (if Nat.eq_dec (category k default v) default then keep e k else stray e k)
       * (1 - 1)) by ring.
     rewrite <- expectation_kary by assumption. apply total_equal. intros y _.
-    destruct Nat.eqb; ring.
+    destruct Nat.eq_dec; ring.
 Qed.
 
 Lemma distribution_responses : forall e k default, 0 <= e -> (default < k)%nat ->
   is_mechanism (responses e k default).
 Proof.
   intros e k default E D rows. induction rows as [|row rows IH]; simpl; [auto|].
-  apply distribution_bind; [now apply distribution_kary|]. intros. apply distribution_bind; auto.
+  apply distribution_bind; [now apply distribution_kary|]. intros a.
+  apply distribution_bind; [auto | intros b; auto].
 Qed.
 
 (* Of dpfast/statistics/response.py, binary (k = 2) and kary: all answers together are
@@ -100,14 +101,14 @@ Proof.
   destruct (odds e k default E D) as [O1 [O2 _]].
   induction l as [|c l IH]; simpl.
   - replace (within e 0) with (@within (list nat) (e + 0) (0 + 0)) by (f_equal; ring).
-    apply within_bind_sum; auto; intros; try (apply distribution_bind; auto).
+    apply within_bind_sum; auto; try (intros c; apply distribution_bind; auto; intros c'; auto).
     + apply (outcomes_suffice _ (seq 0 k)). pose proof (exp_ineq1_le e).
-      intros z _. destruct (z =? _)%nat, (z =? _)%nat; nra.
-    + apply within_same; [apply distribution_bind; auto | lra..].
+      intros z _. do 2 destruct Nat.eq_dec; nra.
+    + intros c. apply within_same; [apply distribution_bind; [auto | intros c'; auto] | lra..].
   - replace (within e 0) with (@within (list nat) (0 + e) (0 + 0)) by (f_equal; ring).
-    apply within_bind_sum; auto; intros; try (apply distribution_bind; auto).
+    apply within_bind_sum; auto; try (intros d; apply distribution_bind; auto; intros d'; auto).
     + apply within_same; auto; lra.
-    + apply within_post; auto.
+    + intros d. apply within_post; auto. intros d'; auto.
 Qed.
 
 (* The number of answers j has a mean M, and a variance. *)
@@ -124,21 +125,22 @@ Proof.
   - rewrite expectation_certain. unfold count; simpl. ring.
   - rewrite expectation_bind. cbn [length map]. rewrite S_INR. unfold count in *. cbn [total].
     set (c := total _ (map _ rows)) in *.
-    set (s := if (category k default row =? j)%nat then keep e k else stray e k).
+    set (s := if Nat.eq_dec (category k default row) j then keep e k else stray e k).
     set (M := INR (length rows) * stray e k + c * (keep e k - stray e k)) in *.
     replace ((INR (length rows) + 1) * stray e k + _) with (M + s)
-      by (unfold M, s; destruct Nat.eqb; ring).
+      by (unfold M, s; destruct Nat.eq_dec; ring).
     set (V := INR (length rows) * _ + _) in IH.
     transitivity (expectation (kary e k default row) (fun y =>
       let c0 := a - b * s + d * s ^ 2 + d * V in
       let c1 := a + b * (1 - s) + d * (1 - s) ^ 2 + d * V in
-      c0 + (if (y =? j)%nat then c1 - c0 else 0))).
+      c0 + (if Nat.eq_dec y j then c1 - c0 else 0))).
     + apply expectation_equal. intros y. rewrite expectation_bind.
-      set (i := if (y =? j)%nat then 1 else 0).
+      set (i := if Nat.eq_dec y j then 1 else 0).
       etransitivity; [|etransitivity; [apply (IH (a + b * (i - s) + d * (i - s) ^ 2)
-        (b + 2 * d * (i - s)) d)|unfold i; destruct (y =? j)%nat; ring]].
+        (b + 2 * d * (i - s)) d)|unfold i; destruct (Nat.eq_dec y j); ring]].
       apply expectation_equal. intros ys. rewrite expectation_certain. cbn [total]. fold i. ring.
-    + cbn zeta. rewrite expectation_kary by assumption. fold s. unfold V, s. destruct Nat.eqb; ring.
+    + cbn zeta. rewrite expectation_kary by assumption. fold s. unfold V, s.
+      destruct Nat.eq_dec; ring.
 Qed.
 
 Lemma gap : forall e k default (rows : list nat), 0 < e -> (default < k)%nat -> rows <> [] ->
