@@ -862,3 +862,73 @@ Proof.
   intros lo hi p r beta Hlo Hr Hp Hbeta. apply least_bound; [exact Hbeta|]. intros x T.
   now apply quantile_smooth_exact.
 Qed.
+
+(* The least number of rows, 1 or more, of which the quantile has rank L. *)
+Definition start (p r L : nat) : nat := match L with 0%nat => 0 | S l => l * r / p + 1 end.
+
+(* The ends of the active U at L, as dpfast computes them. *)
+Definition first_active (p r L : nat) : nat :=
+  match L with
+  | 0%nat => 0
+  | _ => (if 2 <=? start p r (L + 1) - start p r L then start p r L + 1 else start p r L) - L
+  end.
+
+Definition last_active (p r L : nat) : nat :=
+  match L with
+  | 0%nat => start p r 2 - 2
+  | _ => Nat.max (start p r (L + 1)) (start p r (L + 2) - 2) - L
+  end.
+
+Lemma start_rank : forall p r n L, (0 < p <= r)%nat -> (1 <= n)%nat -> (1 <= L)%nat ->
+  (L <= quantile_rank p r n <-> start p r L <= n)%nat.
+Proof.
+  intros p r [|n] [|l] Hp Hn HL; try lia. unfold quantile_rank, start. rewrite Nat.add_1_r.
+  assert (Hc : ((p * S n + (r - 1)) / r <= S n)%nat)
+    by (apply Nat.lt_succ_r, Nat.div_lt_upper_bound; nia).
+  destruct (le_lt_dec (p * S n) (l * r)) as [H|H].
+  - assert (S n <= l * r / p)%nat by (apply Nat.div_le_lower_bound; lia).
+    assert ((p * S n + (r - 1)) / r < S l)%nat by (apply Nat.div_lt_upper_bound; lia).
+    destruct l; [simpl in H; lia|lia].
+  - assert (l * r / p < S n)%nat by (apply Nat.div_lt_upper_bound; lia).
+    assert (S l <= (p * S n + (r - 1)) / r)%nat by (apply Nat.div_le_lower_bound; lia).
+    lia.
+Qed.
+
+(* Of csrc/sensitivity/envelope_quantile.c: the active U at L are an interval with these ends. *)
+Theorem active_is_interval : forall p r L U, (0 < p <= r)%nat ->
+  active (quantile_rank p r) L U = true <-> (first_active p r L <= U <= last_active p r L)%nat.
+Proof.
+  intros p r L U Hp. rewrite (active_true _ (L + U)) by reflexivity.
+  destruct (quantile_rank_rule p r ltac:(lia) ltac:(lia)) as [Rule _].
+  pose proof (fun n => rank_bounds _ n Rule) as B. destruct Rule as (_ & M1 & _).
+  assert (S1 : start p r 1 = 1%nat) by (unfold start; simpl; now rewrite Nat.div_0_l by lia).
+  assert (M0 : (quantile_rank p r 0 = 0 /\ 3 <= start p r 2 \/
+    quantile_rank p r 0 = 1 /\ start p r 2 = 2)%nat).
+  { unfold quantile_rank, start. rewrite Nat.mul_1_l. destruct (Nat.leb_spec (2 * p) r).
+    - left. assert (2 <= r / p)%nat by (apply Nat.div_le_lower_bound; lia). lia.
+    - right. assert (1 <= r / p)%nat by (apply Nat.div_le_lower_bound; lia).
+      assert (r / p < 2)%nat by (apply Nat.div_lt_upper_bound; lia). lia. }
+  assert (E : forall n l, (1 <= n)%nat ->
+    quantile_rank p r n = S l <-> (start p r (S l) <= n < start p r (S (S l)))%nat).
+  { intros n l Hn. pose proof (start_rank p r n (S l) Hp Hn ltac:(lia)).
+    pose proof (start_rank p r n (S (S l)) Hp Hn ltac:(lia)). lia. }
+  assert (Rise : forall l, (start p r (S l) < start p r (S (S l)))%nat).
+  { intros l. unfold start. assert (S (l * r / p) <= S l * r / p)%nat; [|lia].
+    rewrite <- Nat.add_1_r, <- Nat.div_add by lia. apply Nat.div_le_mono; lia. }
+  assert (Low : forall l, (S l <= start p r (S l))%nat)
+    by (induction l as [|l IH]; [lia|specialize (Rise l); lia]).
+  destruct L as [|L]; unfold first_active, last_active.
+  - simpl (0 + U)%nat. rewrite (E (S U)) by lia. destruct U as [|[|U]]; simpl pred.
+    + lia.
+    + rewrite (E 1%nat) by lia. lia.
+    + rewrite (E (S (S U))) by lia. pose proof (B (S (S U))). pose proof (B (S U)). lia.
+  - rewrite !Nat.add_1_r. replace (S L + 2)%nat with (S (S (S L))) by lia.
+    pose proof (Rise L). pose proof (Rise (S L)).
+    pose proof (Low (S L)).
+    rewrite !(E (S (S L + U))), !(E (S L + U)%nat) by lia.
+    destruct (Nat.eq_dec (L + U) 0) as [E0|E0].
+    + assert (L = 0 /\ U = 0)%nat as [-> ->] by lia. clear B E Rise Low. simpl pred.
+      destruct (Nat.leb_spec 2 (start p r 2 - start p r 1)); lia.
+    + rewrite (E (pred (S L + U))) by lia. clear B E Rise Low M0.
+      destruct (Nat.leb_spec 2 (start p r (S (S L)) - start p r (S L))); lia.
+Qed.
