@@ -86,6 +86,7 @@ CONTENTS = {
         "docs/theory/local-sensitivity.md",
         "docs/theory/groups.md",
         "docs/theory/marginals.md",
+        "docs/theory/proofs.md",
         "docs/theory/threat-model.md",
         "docs/theory/decisions.md",
     ],
@@ -119,6 +120,7 @@ WORDS = {
     "docs/guide/sql.md": ["DuckDB", "PostgreSQL", "SQLite"],
     "docs/guide/learn.md": ["machine learning", "classification", "clustering"],
     "docs/guide/sulq.md": ["statistical queries", "noisy sums"],
+    "docs/theory/proofs.md": ["Coq", "formal verification", "machine-checked"],
     "docs/theory/threat-model.md": ["threat model", "side channel"],
 }
 #: What users call methods of and never name, on the page of the function that hands it over.
