@@ -495,3 +495,62 @@ Proof.
   apply L; [|now rewrite !app_length]. rewrite !rows_of_insert.
   do 2 destruct Nat.eq_dec; try reflexivity; destruct J; rewrite e; simpl; auto.
 Qed.
+
+(* Two parts, with a release of loss 1 about the first, and of loss 3 about the second. *)
+Example two_parts : let loss q := (if Nat.eq_dec q 0 then 1 else 3, 0) in
+  let asks := Ask 0%nat (fun _ : bool => Ask 1%nat (fun _ => Stop)) in
+  (forall a, within_limit (of_parts (fun q => q) [a] loss) asks 3 0)
+  /\ (forall a b, a <> b -> within_limit (of_parts (fun q => q) [a; b] loss) asks 4 0)
+  /\ ~ within_limit (of_parts (fun q => q) [0; 1]%nat loss) asks 3 0.
+Proof.
+  split; [|split].
+  - intros a _ _. unfold of_parts. simpl.
+    destruct (Nat.eq_dec a 0), (Nat.eq_dec a 1); try congruence; simpl; lra.
+  - intros a b _ _ _. unfold of_parts. do 2 destruct in_dec; simpl; lra.
+  - intros H. specialize (H true true). simpl in H. lra.
+Qed.
+
+(* w^a, where 0^a is 0. *)
+Definition power (w a : R) : R := if Rlt_dec 0 w then Rpower w a else 0.
+
+(* rho-zCDP of two distributions: the Renyi divergence of each order a > 1 is at most rho a. It is
+   the logarithm of this sum, divided by a - 1. *)
+Definition concentrated {A : Type} (rho : R) (outcomes : list A) (p q : A -> R) : Prop :=
+  (forall x, In x outcomes -> 0 <= p x /\ 0 <= q x /\ (q x = 0 -> p x = 0)) /\
+  forall a, 1 < a ->
+    total (fun x => power (p x) a * power (q x) (1 - a)) outcomes <= exp ((a - 1) * (rho * a)).
+
+Lemma power_product : forall v w a, 0 <= v -> 0 <= w -> power (v * w) a = power v a * power w a.
+Proof.
+  intros v w a V W. unfold power.
+  destruct (Rlt_dec 0 v), (Rlt_dec 0 w), (Rlt_dec 0 (v * w)); try nra.
+  now rewrite Rpower_mult_distr.
+Qed.
+
+(* Of dpfast/privacy/losses.py, ZCDP, and composition.py, compose: rho adds up, and the second
+   mechanism may depend on the first answer. *)
+Theorem zcdp_composition : forall (A B : Type) rho1 rho2 (xs : list A) (ys : list B)
+    (p q : A -> R) (k k' : A -> B -> R),
+  concentrated rho1 xs p q -> (forall x, In x xs -> concentrated rho2 ys (k x) (k' x)) ->
+  concentrated (rho1 + rho2) (list_prod xs ys)
+    (fun xy => p (fst xy) * k (fst xy) (snd xy)) (fun xy => q (fst xy) * k' (fst xy) (snd xy)).
+Proof.
+  intros A B rho1 rho2 xs ys p q k k' [P M] K. split.
+  - intros [x y] I. apply in_prod_iff in I as [I J]. destruct (P x I) as [P1 [P2 P3]].
+    destruct (proj1 (K x I) y J) as [K1 [K2 K3]]. simpl. repeat split; try nra.
+  - intros a L. assert (forall f : A * B -> R, total f (list_prod xs ys)
+      = total (fun x => total (fun y => f (x, y)) ys) xs) as T.
+    { intros f. clear. induction xs as [|x xs IH]; simpl; [reflexivity|].
+      now rewrite total_app, total_map, IH. }
+    rewrite T. replace ((a - 1) * ((rho1 + rho2) * a))
+      with ((a - 1) * (rho2 * a) + (a - 1) * (rho1 * a)) by ring. rewrite exp_plus.
+    eapply Rle_trans; [|apply Rmult_le_compat_l, M, L; left; apply exp_pos].
+    rewrite <- total_scaled. apply total_monotone. intros x I. destruct (P x I) as [P1 [P2 _]].
+    rewrite (total_equal _ _ (fun y => power (p x) a * power (q x) (1 - a)
+      * (power (k x y) a * power (k' x y) (1 - a)))), total_scaled, Rmult_comm.
+    + apply Rmult_le_compat_r; [|now apply K].
+      unfold power, Rpower. repeat destruct Rlt_dec; try lra;
+        apply Rmult_le_pos; left; apply exp_pos.
+    + intros y J. destruct (proj1 (K x I) y J) as [K1 [K2 _]]. simpl.
+      rewrite !power_product by assumption. ring.
+Qed.
