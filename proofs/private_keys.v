@@ -279,3 +279,13 @@ Proof.
     + intros k. unfold one_person. rewrite !people_of_insert, in_app_iff.
       destruct (existsb _ a) eqn:Q, (existsb _ b) eqn:Q'; simpl; auto.
 Qed.
+
+(* A person with two keys of two, each key with e^epsilon = 2 and d = 1/4. *)
+Example two_keys : let mechanism := shown [5; 7]%nat (pi (ln 4 / INR 2) (1 / 4)) in
+  within (ln 4) (7 / 16) (mechanism [[5; 7]]%nat) (mechanism []).
+Proof.
+  assert (0 < ln 4) by (rewrite <- ln_1; apply ln_increasing; lra).
+  eapply (proj1 (equal_parts (ln 4) (7 / 16) (1 / 4) 2 2 [5; 7]%nat ltac:(repeat constructor;
+    simpl; lia) ltac:(lra) ltac:(lra) ltac:(lia) ltac:(lra)) eq_refl).
+  repeat split; [intros p [<-|[]]; simpl; lia | easy | exists [], [], [5; 7]%nat; now left].
+Qed.

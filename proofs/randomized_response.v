@@ -111,6 +111,23 @@ Proof.
     + intros d. apply within_post; auto. intros d'; auto.
 Qed.
 
+(* Three categories, e^epsilon = 3. Two answers cost twice epsilon, and so do two replaced rows. *)
+Example three_categories : let answer := responses (ln 3) 3 0 in
+  keep (ln 3) 3 = 3 / 5 /\ stray (ln 3) 3 = 1 / 5
+  /\ private replaces (ln 3 + ln 3) (1 - (1 - 0) * (1 - 0))
+    (fun x => bind (answer x) (fun a => bind (answer x) (fun b => certain (a, b))))
+  /\ private (fun x y => exists k, (k <= 2)%nat /\ steps replaces k x y) (INR 2 * ln 3)
+    (0 * (exp (INR 2 * ln 3) - 1) / (exp (ln 3) - 1)) answer.
+Proof.
+  assert (0 < ln 3) as E by (rewrite <- ln_1; apply ln_increasing; lra).
+  assert (is_mechanism (responses (ln 3) 3 0)) by (apply distribution_responses; lra || lia).
+  assert (private replaces (ln 3) 0 (responses (ln 3) 3 0)) by (apply kary_is_private; lra || lia).
+  unfold keep, stray. rewrite exp_ln by lra. simpl INR. repeat split; try lra.
+  - apply adaptive_composition; auto; lra.
+  - replace (3 - 1) with (exp (ln 3) - 1) by (rewrite exp_ln; lra).
+    apply (group_privacy _ _ _ _ _ _ 2); auto; lra.
+Qed.
+
 (* The number of answers j has a mean M, and a variance. *)
 Lemma moments : forall e k default j rows a b d, 0 <= e -> (default < k)%nat -> (j < k)%nat ->
   let c := count j (map (category k default) rows) in
