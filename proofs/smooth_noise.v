@@ -36,11 +36,21 @@ Proof. intros. rewrite exp_times, Rplus_opp_r. apply exp_0. Qed.
 Lemma exp_below_one : forall x, 0 < x -> 0 < exp (- x) < 1.
 Proof. intros. rewrite <- exp_0. split; [apply exp_pos | apply exp_increasing; lra]. Qed.
 
-Lemma ln_below : forall x, 0 < x -> ln x <= x - 1.
-Proof. intros x H. pose proof (exp_ineq1_le (ln x)) as E. rewrite exp_ln in E; lra. Qed.
-
 Lemma over_e : forall a lambda, a / exp lambda = a * exp (- lambda).
 Proof. intros. now rewrite exp_Ropp. Qed.
+
+Lemma exp_convex : forall t a b, 0 <= t <= 1 ->
+  exp ((1 - t) * a + t * b) <= (1 - t) * exp a + t * exp b.
+Proof.
+  intros t a b Ht. set (m := (1 - t) * a + t * b).
+  assert (A := exp_ineq1_le (a - m)). assert (B := exp_ineq1_le (b - m)). assert (P := exp_pos m).
+  replace (exp a) with (exp m * exp (a - m)) by (rewrite exp_times; f_equal; ring).
+  replace (exp b) with (exp m * exp (b - m)) by (rewrite exp_times; f_equal; ring).
+  assert (1 <= (1 - t) * exp (a - m) + t * exp (b - m)) by (unfold m in *; nra). nra.
+Qed.
+
+(* Proves an inequality with quotients by a positive a. *)
+Ltac clear_quotient a := apply Rmult_le_reg_r with a; [lra | field_simplify; lra].
 
 (* Rescaled by the smaller of both scales, neighbors are such a pair; `near` says that the first of
    two densities is at most about the second, in any sense that survives a change of units. *)
@@ -54,27 +64,25 @@ Lemma pair_of_neighbors : forall (near : (R -> R) -> (R -> R) -> Prop) (T : Type
   near (release h (f x) (S x / alpha)) (release h (f y) (S y / alpha)).
 Proof.
   intros near T neighbors f S h alpha beta units H sym smooth A.
-  assert (I : 0 < / alpha) by now apply Rinv_0_lt_compat.
   assert (W : forall x y, neighbors x y -> S x <= S y ->
     near (release h (f x) (S x / alpha)) (release h (f y) (S y / alpha)) /\
     near (release h (f y) (S y / alpha)) (release h (f x) (S x / alpha))).
   { intros x y N C. destruct (smooth x y N) as (Sx & Lx & _).
-    destruct (smooth y x (sym x y N)) as (_ & _ & By).
-    set (s := (f y - f x) / (S x / alpha)). assert (J : 0 < / S x) by now apply Rinv_0_lt_compat.
-    assert (P : 1 <= S y / S x) by (apply Rmult_le_reg_r with (S x); [lra|]; field_simplify; lra).
+    destruct (smooth y x (sym x y N)) as (_ & _ & By). set (s := (f y - f x) / (S x / alpha)).
+    assert (P : 1 <= S y / S x) by clear_quotient (S x).
     assert (E : release h (f y) (S y / alpha) =
       release (release h s (exp (ln (S y / S x)))) (f x) (S x / alpha)).
     { apply functional_extensionality. intros z. unfold release. rewrite exp_ln by lra.
       replace (((z - f x) / (S x / alpha) - s) / (S y / S x)) with ((z - f y) / (S y / alpha))
         by (unfold s; field; lra). field; lra. }
-    rewrite E. assert (0 < S x / alpha) by now apply Rmult_lt_0_compat.
-    destruct (H s (ln (S y / S x))) as [U V].
+    assert (J : 0 < / S x) by now apply Rinv_0_lt_compat.
+    assert (0 < S x / alpha) by now apply Rdiv_lt_0_compat.
+    rewrite E. destruct (H s (ln (S y / S x))); [| | split; now apply units].
     - unfold s, Rdiv. rewrite Rinv_mult, Rinv_inv, !Rabs_mult, Rabs_minus_sym.
       rewrite (Rabs_pos_eq (/ S x)), (Rabs_pos_eq alpha) by lra.
       apply Rmult_le_reg_r with (S x); [lra|]. field_simplify; nra.
-    - split; [rewrite <- ln_1; apply ln_monotone; lra|]. rewrite <- (ln_exp beta).
-      apply ln_monotone; [lra|]. apply Rmult_le_reg_r with (S x); [lra|]. field_simplify; lra.
-    - split; now apply units. }
+    - rewrite <- ln_1 at 1. rewrite <- (ln_exp beta).
+      split; apply ln_monotone; try lra. clear_quotient (S x). }
   intros x y N. destruct (Rle_or_lt (S x) (S y)); [apply (W x y) | apply (W y x)]; auto; lra.
 Qed.
 
@@ -82,8 +90,8 @@ Qed.
    noise Z is admissible, then f + (S / alpha) Z is epsilon-private. *)
 Theorem admissible_noise_is_private : forall (T : Type) (neighbors : T -> T -> Prop) f S h
     alpha beta epsilon,
-  (forall x y, neighbors x y -> neighbors y x) -> smooth_bound neighbors f S beta -> 0 < alpha ->
-  admissible h alpha beta epsilon ->
+  (forall x y, neighbors x y -> neighbors y x) -> smooth_bound neighbors f S beta ->
+  0 < alpha -> admissible h alpha beta epsilon ->
   pure neighbors epsilon (fun x => release h (f x) (S x / alpha)).
 Proof.
   intros T neighbors f S h alpha beta epsilon sym smooth A H.
@@ -102,18 +110,18 @@ Theorem shift_and_dilation : forall h alpha beta epsilon1 epsilon2,
   admissible h alpha beta (epsilon1 + epsilon2).
 Proof.
   intros h alpha beta e1 e2 shift dilation s l z Hs Hl. unfold release.
-  rewrite exp_plus, !over_e, (Rmult_comm (z - s)).
-  assert (P1 := exp_pos e1). assert (P2 := exp_pos e2). split.
+  rewrite exp_plus, !over_e. assert (I := exp_inverse l). assert (P := exp_pos (- l)).
+  assert (P1 := exp_pos e1). split.
   - assert (A := shift (z - s) s Hs). replace (z - s + s) with z in A by ring.
-    assert (B := dilation (exp (- l) * (z - s)) l (Rabs_le l beta ltac:(lra))).
-    rewrite <- Rmult_assoc, exp_times in B. replace (l + - l) with 0 in B by ring.
-    rewrite exp_0, Rmult_1_l in B. apply Rmult_le_compat_l with (r := exp (- l)) in B.
-    2: apply Rlt_le, exp_pos.
-    rewrite <- Rmult_assoc, exp_times in B. replace (- l + l) with 0 in B by ring.
-    rewrite exp_0, Rmult_1_l in B. nra.
-  - assert (A := shift z (- s) ltac:(rewrite Rabs_Ropp; exact Hs)).
-    replace (z + - s) with (z - s) in A by ring.
-    assert (B := dilation (z - s) (- l) ltac:(rewrite Rabs_Ropp; apply Rabs_le; lra)). nra.
+    assert (B := dilation ((z - s) * exp (- l)) l ltac:(apply Rabs_le; lra)).
+    replace (exp l * ((z - s) * exp (- l))) with (z - s) in B
+      by (rewrite (Rmult_comm (z - s)), <- Rmult_assoc, I; ring).
+    apply Rmult_le_compat_l with (r := exp (- l)) in B; [|lra].
+    rewrite <- Rmult_assoc, (Rmult_comm (exp (- l))), I in B. nra.
+  - assert (A := shift z (- s) ltac:(now rewrite Rabs_Ropp)).
+    assert (B := dilation (z - s) (- l) ltac:(rewrite Rabs_Ropp; apply Rabs_le; lra)).
+    replace (z + - s) with (z - s) in A by ring. rewrite Rmult_comm in B at 1.
+    rewrite (Rmult_comm (exp (- l)) (z - s)) in B. assert (P2 := exp_pos e2). nra.
 Qed.
 
 (* s <= gap(c, log k): s is at most the infimum over y >= 0 of phi^-1(c + phi y) - k y. *)
@@ -126,117 +134,74 @@ Definition log_convex (phi : R -> R) : Prop :=
   (forall t a b, 0 <= t <= 1 -> phi (exp ((1 - t) * a + t * b)) <=
     (1 - t) * phi (exp a) + t * phi (exp b)).
 
-Lemma exp_convex : forall t a b, 0 <= t <= 1 ->
-  exp ((1 - t) * a + t * b) <= (1 - t) * exp a + t * exp b.
-Proof.
-  intros t a b Ht. set (m := (1 - t) * a + t * b).
-  assert (A := exp_ineq1_le (a - m)). assert (B := exp_ineq1_le (b - m)).
-  replace (exp a) with (exp m * exp (a - m)) by (rewrite exp_times; f_equal; ring).
-  replace (exp b) with (exp m * exp (b - m)) by (rewrite exp_times; f_equal; ring).
-  assert (P := exp_pos m).
-  assert (1 <= (1 - t) * exp (a - m) + t * exp (b - m)) by (unfold m in *; nra). nra.
-Qed.
-
 Lemma log_sum_convex : forall t u v b, 0 <= t <= 1 -> 0 < u -> 0 <= v ->
   u + v * exp (t * b) <= exp ((1 - t) * ln (u + v) + t * ln (u + v * exp b)).
 Proof.
-  intros t u v b Ht Hu Hv. assert (Eb := exp_pos b).
-  assert (Pb : 0 < u + v * exp b) by nra.
-  set (A := ln (u + v)). set (B := ln (u + v * exp b)).
-  assert (EA : exp A = u + v) by (unfold A; rewrite exp_ln; lra).
-  assert (EB : exp B = u + v * exp b) by (unfold B; rewrite exp_ln; lra).
+  intros t u v b Ht Hu Hv. assert (Eb := exp_pos b). assert (Pb : 0 < u + v * exp b) by nra.
+  set (A := ln (u + v)). set (B := ln (u + v * exp b)). set (M := (1 - t) * A + t * B).
   assert (H1 := exp_convex t (- A) (- B) Ht). assert (H2 := exp_convex t (- A) (b - B) Ht).
-  set (M := (1 - t) * A + t * B).
   replace ((1 - t) * - A + t * - B) with (- M) in H1 by (unfold M; ring).
   replace ((1 - t) * - A + t * (b - B)) with (t * b + - M) in H2 by (unfold M; ring).
-  rewrite exp_plus in H2. unfold Rminus in H2 at 2. rewrite (exp_plus b) in H2.
-  assert (total : (u + v * exp (t * b)) * exp (- M) <= 1).
-  { apply Rle_trans with ((1 - t) * ((u + v) * exp (- A)) + t * ((u + v * exp b) * exp (- B))).
-    - apply Rmult_le_compat_l with (r := u) in H1; [|lra].
-      apply Rmult_le_compat_l with (r := v) in H2; lra.
-    - rewrite <- EA, <- EB, !exp_times, !Rplus_opp_r, exp_0. lra. }
-  apply Rmult_le_reg_r with (exp (- M)); [apply exp_pos|].
-  rewrite (exp_times M), Rplus_opp_r, exp_0. exact total.
+  replace (b - B) with (b + - B) in H2 by ring. rewrite !exp_plus in H2.
+  assert (EA : (u + v) * exp (- A) = 1)
+    by (rewrite <- (exp_ln (u + v)) at 1 by lra; apply exp_inverse).
+  assert (EB : (u + v * exp b) * exp (- B) = 1)
+    by (rewrite <- (exp_ln (u + v * exp b)) at 1 by lra; apply exp_inverse).
+  apply Rmult_le_reg_r with (exp (- M)); [apply exp_pos|]. rewrite exp_inverse.
+  apply Rmult_le_compat_l with (r := u) in H1; [|lra].
+  apply Rmult_le_compat_l with (r := v) in H2; [|lra].
+  replace 1 with ((1 - t) * ((u + v) * exp (- A)) + t * ((u + v * exp b) * exp (- B)))
+    by (rewrite EA, EB; ring). lra.
 Qed.
 
-
-(* Of dpfast/noise/smooth/pair.py, its theorem: no pair loses more than epsilon if and only if
-   the largest shift satisfies three inequalities, at lambda = 0 and at lambda = beta alone. *)
+(* Of dpfast/noise/smooth/pair.py, its theorem: no pair loses more than epsilon if the largest shift
+   satisfies three inequalities, at lambda = 0 and at lambda = beta alone. *)
 Theorem worst_pair : forall phi c alpha beta epsilon,
   0 < c -> 0 < alpha -> 0 <= beta -> log_convex phi ->
-  admissible (fun z => c * exp (- phi z)) alpha beta epsilon <->
-  within_gap phi epsilon 1 alpha /\
-  within_gap phi (epsilon + beta) (exp beta) alpha /\
-  within_gap phi (epsilon - beta) (exp (- beta)) (exp (- beta) * alpha).
+  within_gap phi epsilon 1 alpha -> within_gap phi (epsilon + beta) (exp beta) alpha ->
+  within_gap phi (epsilon - beta) (exp (- beta)) (exp (- beta) * alpha) ->
+  admissible (fun z => c * exp (- phi z)) alpha beta epsilon.
 Proof.
-  intros phi c alpha beta epsilon Hc Ha Hb (even & grows & convex).
-  assert (cancel : forall a b d, c * exp (- a) <= exp d * (c * exp (- b)) <-> b <= d + a).
-  { intros a b d. replace (exp d * (c * exp (- b))) with (c * exp (d - b))
-      by (unfold Rminus; rewrite exp_plus; ring). split; intros H.
-    - apply Rmult_le_reg_l in H; [|assumption]. destruct (Rle_or_lt b (d + a)) as [|L]; [easy|].
-      assert (exp (d - b) < exp (- a)) by (apply exp_increasing; lra). lra.
-    - apply Rmult_le_compat_l; [lra|]. apply exp_monotone; lra. }
-  assert (reads : forall s l z, (c * exp (- phi z) <=
-      exp epsilon * release (fun z => c * exp (- phi z)) s (exp l) z <->
-      phi ((z - s) * exp (- l)) <= epsilon - l + phi z) /\
-    (release (fun z => c * exp (- phi z)) s (exp l) z <= exp epsilon * (c * exp (- phi z)) <->
-      phi z <= epsilon + l + phi ((z - s) * exp (- l)))).
-  { intros s l z. unfold release. rewrite !over_e.
-    replace (c * exp (- phi ((z - s) * exp (- l))) * exp (- l))
-      with (c * exp (- (phi ((z - s) * exp (- l)) + l)))
-      by (rewrite Ropp_plus_distr, exp_plus; ring).
-    rewrite !cancel. split; split; lra. }
-  split.
-  - intros H.
-    assert (A : forall l x, 0 <= l <= beta -> phi ((x + alpha) * exp (- l)) <= epsilon - l + phi x).
-    { intros l x Hl. destruct (H alpha l (- x)) as [U _]; [rewrite Rabs_pos_eq; lra | assumption|].
-      apply (proj1 (reads alpha l (- x))) in U. rewrite <- (even (- x)), Rabs_Ropp, even in U.
-      replace ((- x - alpha) * exp (- l)) with (- ((x + alpha) * exp (- l))) in U by ring.
-      rewrite <- even, Rabs_Ropp, even in U. assumption. }
-    assert (B : forall y, phi (alpha + exp beta * y) <= epsilon + beta + phi y).
-    { intros y. destruct (H alpha beta (alpha + exp beta * y)) as [_ U];
-        [rewrite Rabs_pos_eq; lra | lra|]. apply (proj2 (reads alpha beta _)) in U.
-      replace ((alpha + exp beta * y - alpha) * exp (- beta)) with (exp (beta + - beta) * y) in U
-        by (rewrite exp_plus; ring). now rewrite Rplus_opp_r, exp_0, Rmult_1_l in U. }
-    repeat split; intros y Hy.
-    + specialize (A 0 y ltac:(lra)). rewrite Ropp_0, exp_0 in A.
-      replace (alpha + 1 * y) with ((y + alpha) * 1) by ring. lra.
-    + apply B.
-    + specialize (A beta y ltac:(lra)).
-      replace ((y + alpha) * exp (- beta)) with (exp (- beta) * alpha + exp (- beta) * y) in A
-        by ring. assumption.
-  - intros (G0 & GB & GA) s l z Hs Hl.
-    assert (exists t, 0 <= t <= 1 /\ t * beta = l) as (t & Ht & El).
-    { destruct (Req_dec beta 0) as [Z|Z]; [exists 0; lra|]. exists (l / beta).
-      split; [|field; lra]. split; apply Rmult_le_reg_r with beta; field_simplify; lra. }
-    assert (Hz := Rabs_pos z). assert (El' := exp_pos (- l)). split; apply reads.
-    + apply Rle_trans with (phi ((alpha + Rabs z) * exp (- l))).
-      { rewrite <- even. apply grows. split; [apply Rabs_pos|]. rewrite Rabs_mult.
-        rewrite (Rabs_pos_eq (exp _)) by lra. apply Rmult_le_compat_r; [lra|].
-        unfold Rminus. assert (K := Rabs_triang z (- s)). rewrite Rabs_Ropp in K. lra. }
-      set (L := ln (alpha + Rabs z)). assert (EL : exp L = alpha + Rabs z) by (apply exp_ln; lra).
-      assert (C := convex t L (L - beta) Ht).
-      replace ((1 - t) * L + t * (L - beta)) with (L + - l) in C by (rewrite <- El; ring).
-      unfold Rminus in C at 2. rewrite !exp_plus, EL in C.
-      specialize (G0 (Rabs z) Hz). specialize (GA (Rabs z) Hz). rewrite Rmult_1_l in G0.
-      replace (exp (- beta) * alpha + exp (- beta) * Rabs z)
-        with ((alpha + Rabs z) * exp (- beta)) in GA by ring.
-      rewrite even in G0, GA. nra.
-    + set (y := (z - s) * exp (- l)). assert (Hy := Rabs_pos y).
-      assert (Ez : z = s + exp l * y).
-      { unfold y. replace (exp l * ((z - s) * exp (- l))) with ((z - s) * exp (l + - l))
-          by (rewrite exp_plus; ring). rewrite Rplus_opp_r, exp_0. ring. }
-      assert (S := log_sum_convex t alpha (Rabs y) beta Ht Ha Hy). rewrite El in S.
-      assert (E2 := exp_pos l). assert (E3 := exp_pos beta).
-      apply Rle_trans with (phi (alpha + Rabs y * exp l)).
-      { rewrite Ez, <- even. apply grows. split; [apply Rabs_pos|].
-        assert (K := Rabs_triang s (exp l * y)).
-        rewrite Rabs_mult, (Rabs_pos_eq (exp l)) in K; lra. }
-      assert (P : 0 <= alpha + Rabs y * exp l) by nra.
-      apply Rle_trans with (1 := grows _ _ (conj P S)).
-      eapply Rle_trans; [apply convex; assumption|]. rewrite !exp_ln by nra.
-      specialize (G0 (Rabs y) Hy). specialize (GB (Rabs y) Hy). rewrite Rmult_1_l in G0.
-      rewrite (Rmult_comm (exp beta)) in GB. rewrite even in G0, GB. nra.
+  intros phi c alpha beta epsilon Hc Ha Hb (even & grows & convex) G0 GB GA s l z Hs Hl.
+  unfold release. rewrite over_e.
+  assert (cancel : forall a b d, b <= d + a -> c * exp (- a) <= c * exp (d + - b))
+    by (intros; apply Rmult_le_compat_l; [lra|]; apply exp_monotone; lra).
+  replace (c * exp (- phi ((z - s) / exp l)) * exp (- l))
+    with (c * exp (- (phi ((z - s) * exp (- l)) + l)))
+    by (rewrite over_e, Ropp_plus_distr, exp_plus; ring).
+  replace (exp epsilon * (c * exp (- phi z))) with (c * exp (epsilon + - phi z))
+    by (rewrite exp_plus; ring).
+  rewrite <- Rmult_assoc, (Rmult_comm (exp epsilon)), Rmult_assoc, exp_times.
+  assert (exists t, 0 <= t <= 1 /\ t * beta = l) as (t & Ht & El).
+  { destruct (Req_dec beta 0); [exists 0; lra|]. exists (l / beta).
+    split; [split; clear_quotient beta | field; lra]. }
+  assert (Hz := Rabs_pos z). assert (El' := exp_pos (- l)). split; apply cancel.
+  - set (L := ln (alpha + Rabs z)). assert (EL : exp L = alpha + Rabs z) by (apply exp_ln; lra).
+    assert (C := convex t L (L - beta) Ht).
+    replace ((1 - t) * L + t * (L - beta)) with (L + - l) in C by (rewrite <- El; ring).
+    unfold Rminus in C at 2.
+    rewrite !exp_plus, EL in C. specialize (G0 (Rabs z) Hz). specialize (GA (Rabs z) Hz).
+    rewrite even, Rmult_1_l in G0.
+    replace (exp (- beta) * alpha + exp (- beta) * Rabs z)
+      with ((alpha + Rabs z) * exp (- beta)) in GA by ring. rewrite even in GA.
+    assert (phi ((alpha + Rabs z) * exp (- l)) <= epsilon - l + phi z) by nra.
+    apply Rle_trans with (phi ((alpha + Rabs z) * exp (- l)) + l); [|lra].
+    apply Rplus_le_compat_r. rewrite <- even. apply grows. split; [apply Rabs_pos|].
+    rewrite Rabs_mult, (Rabs_pos_eq (exp _)) by lra. apply Rmult_le_compat_r; [lra|].
+    assert (K := Rabs_triang z (- s)). rewrite Rabs_Ropp in K. unfold Rminus. lra.
+  - set (y := (z - s) * exp (- l)). assert (Hy := Rabs_pos y).
+    assert (Ez : z = s + exp l * y)
+      by (unfold y; rewrite (Rmult_comm (z - s)), <- Rmult_assoc, exp_inverse; ring).
+    assert (S := log_sum_convex t alpha (Rabs y) beta Ht Ha Hy). rewrite El in S.
+    assert (E2 := exp_pos l). assert (E3 := exp_pos beta).
+    specialize (G0 (Rabs y) Hy). specialize (GB (Rabs y) Hy). rewrite even, Rmult_1_l in G0.
+    rewrite even, (Rmult_comm (exp beta)) in GB.
+    apply Rle_trans with (phi (alpha + Rabs y * exp l)).
+    { rewrite Ez, <- even. apply grows. split; [apply Rabs_pos|].
+      assert (K := Rabs_triang s (exp l * y)). rewrite Rabs_mult, (Rabs_pos_eq (exp l)) in K; lra. }
+    assert (P : 0 <= alpha + Rabs y * exp l) by nra.
+    apply Rle_trans with (1 := grows _ _ (conj P S)).
+    eapply Rle_trans; [apply convex; assumption|]. rewrite !exp_ln by nra. nra.
 Qed.
 
 (* `largest_shift` of pair.py: the least of three gaps, the last in units of the larger scale. *)
@@ -244,24 +209,26 @@ Definition largest_shift (gap : R -> R -> R) (epsilon beta : R) : R :=
   Rmin (gap epsilon 0)
     (Rmin (gap (epsilon + beta) beta) (exp beta * gap (epsilon - beta) (- beta))).
 
+Definition compared (epsilon beta cost log_k : R) : Prop :=
+  cost = epsilon /\ log_k = 0 \/ cost = epsilon + beta /\ log_k = beta \/
+  cost = epsilon - beta /\ log_k = - beta.
+
 Lemma largest_shift_admissible : forall phi c gap epsilon beta alpha,
   0 < c -> 0 <= beta -> log_convex phi -> 0 < alpha <= largest_shift gap epsilon beta ->
-  within_gap phi epsilon 1 (gap epsilon 0) ->
-  within_gap phi (epsilon + beta) (exp beta) (gap (epsilon + beta) beta) ->
-  within_gap phi (epsilon - beta) (exp (- beta)) (gap (epsilon - beta) (- beta)) ->
+  (forall cost log_k, compared epsilon beta cost log_k -> 0 < gap cost log_k ->
+    within_gap phi cost (exp log_k) (gap cost log_k)) ->
   admissible (fun z => c * exp (- phi z)) alpha beta epsilon.
 Proof.
-  intros phi c gap epsilon beta alpha Hc Hb L [A M] G0 GB GA. unfold largest_shift in M.
-  assert (Eb := exp_pos beta). assert (Ea := exp_pos (- beta)).
-  assert (M1 := Rle_trans _ _ _ M (Rmin_l _ _)). assert (M' := Rle_trans _ _ _ M (Rmin_r _ _)).
-  assert (M2 := Rle_trans _ _ _ M' (Rmin_l _ _)). assert (M3 := Rle_trans _ _ _ M' (Rmin_r _ _)).
-  apply Rmult_le_compat_l with (r := exp (- beta)) in M3; [|lra].
-  rewrite <- Rmult_assoc, exp_times, Rplus_opp_l, exp_0, Rmult_1_l in M3.
-  assert (smaller : forall cost k s s', 0 < k -> 0 <= s' <= s ->
-    within_gap phi cost k s -> within_gap phi cost k s').
-  { intros cost k s s' Hk Hs H y Hy. apply Rle_trans with (2 := H y Hy). apply L.
-    assert (0 <= k * y) by (apply Rmult_le_pos; lra). lra. }
-  apply worst_pair; auto. repeat split; eapply smaller; eauto; nra.
+  intros phi c gap epsilon beta alpha Hc Hb L [A M] G. unfold largest_shift in M.
+  assert (M' := Rle_trans _ _ _ M (Rmin_r _ _)). assert (M3 := Rle_trans _ _ _ M' (Rmin_r _ _)).
+  assert (M1 := Rle_trans _ _ _ M (Rmin_l _ _)). assert (M2 := Rle_trans _ _ _ M' (Rmin_l _ _)).
+  assert (Eb := exp_pos beta). assert (Ea := exp_pos (- beta)). assert (I := exp_inverse beta).
+  assert (smaller : forall cost log_k s, compared epsilon beta cost log_k ->
+    0 < s <= gap cost log_k -> within_gap phi cost (exp log_k) s).
+  { intros cost log_k s C Hs y Hy. assert (P := exp_pos log_k).
+    apply Rle_trans with (2 := G cost log_k C ltac:(lra) y Hy). apply L. nra. }
+  apply worst_pair; auto; [rewrite <- exp_0 at 1 | |]; apply smaller;
+    unfold compared; auto; nra.
 Qed.
 
 (* Of density proportional to (1 + |z/unit|^gamma)^-power: `Algebraic` of algebraic.py. *)
@@ -285,33 +252,25 @@ Lemma power_convex : forall n t a b, 0 <= t <= 1 -> 0 <= a -> 0 <= b ->
 Proof.
   induction n as [|n IH]; intros t a b Ht Ha Hb; [simpl; lra|].
   assert (I := IH t a b Ht Ha Hb). rewrite <- !tech_pow_Rmult.
-  assert (0 <= (1 - t) * a + t * b) by nra.
-  apply Rle_trans with (((1 - t) * a + t * b) * ((1 - t) * a ^ n + t * b ^ n)).
-  { apply Rmult_le_compat_l; assumption. }
+  apply Rmult_le_compat_l with (r := (1 - t) * a + t * b) in I; [|nra].
   assert (0 <= (a ^ n - b ^ n) * (a - b)).
-  { destruct (Rle_or_lt a b).
-    - assert (a ^ n <= b ^ n) by (apply pow_incr; lra). nra.
-    - assert (b ^ n <= a ^ n) by (apply pow_incr; lra). nra. }
+  { destruct (Rle_or_lt a b); [assert (a ^ n <= b ^ n) | assert (b ^ n <= a ^ n)];
+      try (apply pow_incr; lra); nra. }
   assert (0 <= t * (1 - t)) by nra. nra.
 Qed.
 
-Lemma algebraic_log_convex : forall gamma power unit, (0 < gamma)%nat -> 0 < power -> 0 < unit ->
+Lemma algebraic_log_convex : forall gamma power unit, 0 < power -> 0 < unit ->
   log_convex (algebraic gamma power unit).
 Proof.
-  intros gamma power unit Hg Hp Hu. unfold algebraic.
+  intros gamma power unit Hp Hu. unfold algebraic.
   assert (I : 0 < / unit) by now apply Rinv_0_lt_compat.
   assert (P : forall x, 0 <= x -> 0 <= (x / unit) ^ gamma)
     by (intros; apply pow_le, Rmult_le_pos; lra).
-  repeat split.
-  - intros. now rewrite Rabs_Rabsolu.
-  - intros x y H. rewrite !Rabs_pos_eq by lra. apply Rmult_le_compat_l; [lra|].
-    assert (Q := P x ltac:(lra)). apply ln_monotone; [lra|]. apply Rplus_le_compat_l, pow_incr.
+  repeat split; [intros; now rewrite Rabs_Rabsolu | intros x y H | intros t a b Ht].
+  - rewrite !Rabs_pos_eq by lra. assert (Q := P x ltac:(lra)).
+    apply Rmult_le_compat_l, ln_monotone; [lra..|]. apply Rplus_le_compat_l, pow_incr.
     split; [apply Rmult_le_pos; lra | apply Rmult_le_compat_r; lra].
-  - intros t a b Ht. rewrite !(Rabs_pos_eq (exp _)) by apply Rlt_le, exp_pos.
-    replace ((1 - t) * (power * ln (1 + (exp a / unit) ^ gamma)) +
-      t * (power * ln (1 + (exp b / unit) ^ gamma))) with (power * ((1 - t) *
-      ln (1 + (exp a / unit) ^ gamma) + t * ln (1 + (exp b / unit) ^ gamma))) by ring.
-    apply Rmult_le_compat_l; [lra|]. set (v := (exp a / unit) ^ gamma).
+  - rewrite !(Rabs_pos_eq (exp _)) by apply Rlt_le, exp_pos. set (v := (exp a / unit) ^ gamma).
     assert (Hv := P (exp a) (Rlt_le _ _ (exp_pos a)) : 0 <= v).
     assert (shift : forall u, (exp (a + u) / unit) ^ gamma = v * exp (INR gamma * u)).
     { intros u. unfold v. rewrite <- exp_power, <- Rpow_mult_distr, exp_plus. f_equal.
@@ -320,8 +279,8 @@ Proof.
     replace b with (a + (b - a)) at 2 by ring. rewrite !shift.
     replace (INR gamma * (t * (b - a))) with (t * (INR gamma * (b - a))) by ring.
     assert (E := log_sum_convex t 1 v (INR gamma * (b - a)) Ht Rlt_0_1 Hv).
-    assert (K := exp_pos (t * (INR gamma * (b - a)))).
-    rewrite <- (ln_exp ((1 - t) * _ + _)). apply ln_monotone; [nra | assumption].
+    assert (K := exp_pos (t * (INR gamma * (b - a)))). apply ln_monotone in E; [|nra].
+    rewrite ln_exp in E. apply Rmult_le_compat_l with (r := power) in E; lra.
 Qed.
 
 Lemma algebraic_within : forall gamma power unit cost log_k,
@@ -330,18 +289,15 @@ Lemma algebraic_within : forall gamma power unit cost log_k,
     (algebraic_gap gamma power unit cost log_k).
 Proof.
   intros gamma power unit cost log_k Hg Hp Hu Hc Hk y Hy. unfold algebraic, algebraic_gap.
-  set (g := INR gamma). assert (G : 2 <= g) by (apply (le_INR 2) in Hg; exact Hg).
+  set (g := INR gamma) in *. assert (G : 2 <= g) by (apply (le_INR 2) in Hg; exact Hg).
   set (dual := g / (g - 1)). set (spare := dual * (log_k - cost / (power * g))).
   set (C := exp (cost / power)). set (u := exp spare).
-  assert (Hd : spare * (1 - 1 / g) = log_k - cost / (power * g))
-    by (unfold spare, dual; field; lra).
   assert (Hs : spare < 0).
-  { apply Rmult_lt_reg_r with (1 - 1 / g).
-    - replace (1 - 1 / g) with ((g - 1) / g) by (field; lra). apply Rdiv_lt_0_compat; lra.
-    - rewrite Hd, Rmult_0_l. apply Rmult_lt_reg_l with (power * g); [nra|].
-      field_simplify; fold g in Hk; lra. }
-  assert (Hu' : 0 < u < 1) by (unfold u; split; [apply exp_pos | rewrite <- exp_0;
-    apply exp_increasing, Hs]).
+  { unfold spare, dual. replace (log_k - _) with ((power * g * log_k - cost) * / (power * g))
+      by (field; lra). assert (0 < / (power * g)) by (apply Rinv_0_lt_compat; nra).
+    assert (0 < g / (g - 1)) by (apply Rdiv_lt_0_compat; lra).
+    assert ((power * g * log_k - cost) * / (power * g) < 0) by nra. nra. }
+  assert (Hu' := exp_below_one (- spare) ltac:(lra)). rewrite Ropp_involutive in Hu'. fold u in Hu'.
   assert (HC : 1 < C) by (unfold C; rewrite <- exp_0; apply exp_increasing, Rdiv_lt_0_compat; lra).
   set (A := exp ((ln (C - 1) - ln (1 - u)) / g)). set (b := exp ((cost / power - spare) / g)).
   assert (EA : (1 - u) * A ^ gamma = C - 1).
@@ -351,28 +307,26 @@ Proof.
   assert (Eb : u * b ^ gamma = C).
   { unfold b, u, C. rewrite exp_power, exp_times. fold g. f_equal. field; lra. }
   assert (Ew : u * b = exp log_k).
-  { unfold b, u. rewrite exp_times. f_equal.
-    unfold spare, dual; field; lra. }
+  { unfold b, u. rewrite exp_times. f_equal. unfold spare, dual; field; lra. }
   assert (Ev : exp (ln (C - 1) / g + ln (1 - u) / dual) = (1 - u) * A).
   { unfold A. rewrite <- (exp_ln (1 - u)) at 2 by lra. rewrite exp_times. f_equal.
     unfold dual; field; lra. }
-  rewrite Ev. set (w := y / unit). assert (Hw : 0 <= w)
-    by (apply Rmult_le_pos; [|apply Rlt_le, Rinv_0_lt_compat]; assumption).
   assert (PA : 0 < A) by apply exp_pos. assert (Pb : 0 < b) by apply exp_pos.
-  assert (Ek := exp_pos log_k).
-  assert (N : 0 <= unit * ((1 - u) * A) + exp log_k * y)
+  rewrite Ev, <- Ew. set (w := y / unit). assert (Hw : 0 <= w) by (unfold w; clear_quotient unit).
+  rewrite (Rabs_pos_eq y Hy), Rabs_pos_eq
     by (apply Rplus_le_le_0_compat; repeat apply Rmult_le_pos; lra).
-  rewrite (Rabs_pos_eq _ N), (Rabs_pos_eq _ Hy).
-  replace ((unit * ((1 - u) * A) + exp log_k * y) / unit) with ((1 - u) * A + u * (b * w))
-    by (rewrite <- Ew; unfold w; field; lra). fold w.
-  assert (K := power_convex gamma u A (b * w) ltac:(lra) ltac:(lra) ltac:(nra)).
+  replace ((unit * ((1 - u) * A) + u * b * y) / unit) with ((1 - u) * A + u * (b * w))
+    by (unfold w; field; lra). fold w.
+  assert (N : 0 <= b * w) by nra.
+  assert (K := power_convex gamma u A (b * w) ltac:(lra) ltac:(lra) N).
   rewrite Rpow_mult_distr, EA, <- (Rmult_assoc u (b ^ gamma)), Eb in K.
   assert (W := pow_le w gamma Hw).
-  apply Rle_trans with (power * (cost / power + ln (1 + w ^ gamma))).
-  - apply Rmult_le_compat_l; [lra|]. rewrite <- (ln_exp (cost / power)), <- ln_mult; fold C;
-      [|lra..]. apply ln_monotone; [|lra].
-    assert (0 <= ((1 - u) * A + u * (b * w)) ^ gamma) by (apply pow_le; nra). lra.
-  - apply Req_le. field; lra.
+  replace (cost + power * ln (1 + w ^ gamma)) with (power * (cost / power + ln (1 + w ^ gamma)))
+    by (field; lra).
+  apply Rmult_le_compat_l; [lra|]. rewrite <- (ln_exp (cost / power)), <- ln_mult; fold C;
+    [|lra..]. apply ln_monotone; [|lra].
+  assert (0 <= ((1 - u) * A + u * (b * w)) ^ gamma)
+    by (apply pow_le, Rplus_le_le_0_compat; apply Rmult_le_pos; lra). lra.
 Qed.
 
 (* Of dpfast/noise/smooth/algebraic.py: Cauchy, generalized Cauchy and Student's t noise (density
@@ -389,10 +343,8 @@ Proof.
   apply Rmult_lt_compat_r with (r := INR gamma * power - 1) in He; [|lra].
   unfold Rdiv in He. rewrite Rmult_assoc, Rinv_l, Rmult_1_r in He by lra.
   apply largest_shift_admissible with (algebraic_gap gamma power unit); try lra.
-  - apply algebraic_log_convex; lra || lia.
-  - rewrite <- exp_0. apply algebraic_within; lra || lia || nra.
-  - apply algebraic_within; lra || lia || nra.
-  - apply algebraic_within; lra || lia || nra.
+  - apply algebraic_log_convex; lra.
+  - intros cost log_k [[-> ->] | [[-> ->] | [-> ->]]] _; apply algebraic_within; lra || lia || nra.
 Qed.
 
 Definition cauchy (z : R) : R := / PI / (1 + z ^ 2).
@@ -403,10 +355,9 @@ Definition cauchy_alpha (beta epsilon : R) : R :=
 Lemma cauchy_within : forall cost k s, 0 <= s -> 0 < k -> k * k < exp cost ->
   s * s * exp cost <= (exp cost - 1) * (exp cost - k * k) -> within_gap (algebraic 2 1 1) cost k s.
 Proof.
-  intros cost k s Hs Hk Hc H y Hy. unfold algebraic. rewrite !Rmult_1_l.
-  assert (0 <= k * y) by nra. rewrite !Rabs_pos_eq by lra. unfold Rdiv. rewrite Rinv_1, !Rmult_1_r.
-  rewrite <- (ln_exp cost) at 1. rewrite <- ln_mult by nra || apply exp_pos.
-  apply ln_monotone; [nra|]. set (C := exp cost) in *.
+  intros cost k s Hs Hk Hc H y Hy. unfold algebraic. rewrite !Rmult_1_l. assert (0 <= k * y) by nra.
+  rewrite !Rabs_pos_eq, <- (ln_exp cost), <- ln_mult by (nra || apply exp_pos).
+  unfold Rdiv. rewrite Rinv_1, !Rmult_1_r. apply ln_monotone; [nra|]. set (C := exp cost) in *.
   assert (P := Rle_0_sqr ((C - k * k) * y - s * k)). unfold Rsqr in P.
   apply Rmult_le_reg_l with (C - k * k); nra.
 Qed.
@@ -419,49 +370,42 @@ Theorem cauchy_noise_is_private : forall (T : Type) (neighbors : T -> T -> Prop)
   pure neighbors epsilon (fun x => release cauchy (f x) (S x / cauchy_alpha beta epsilon)).
 Proof.
   intros T neighbors f S beta epsilon sym smooth Hb. set (a := cauchy_alpha beta epsilon).
-  assert (E := exp_pos epsilon). assert (B := exp_pos beta). assert (B' := exp_pos (- beta)).
-  assert (EE : exp epsilon * exp (- epsilon) = 1) by apply exp_inverse.
-  assert (BB : exp beta * exp (- beta) = 1) by apply exp_inverse.
-  assert (one : 1 < exp beta) by (rewrite <- exp_0; apply exp_increasing; lra).
+  assert (EE := exp_inverse epsilon). assert (BB := exp_inverse beta).
+  assert (E := exp_pos epsilon). assert (B := exp_pos beta).
+  assert (B' := exp_below_one beta ltac:(lra)). assert (one : 1 < exp beta) by nra.
   assert (less : exp beta < exp epsilon) by (apply exp_increasing; lra).
   assert (spread : 2 * exp beta * (cosh epsilon - cosh beta) * exp epsilon =
     (exp epsilon * exp beta - 1) * (exp epsilon - exp beta)) by (unfold cosh; nra).
-  assert (positive : 0 < 2 * exp beta * (cosh epsilon - cosh beta)).
-  { apply Rmult_lt_reg_r with (exp epsilon); [lra|]. rewrite spread, Rmult_0_l.
-    apply Rmult_lt_0_compat; nra. }
-  assert (A : 0 < a).
-  { apply Rmin_glb_lt; [|apply sqrt_lt_R0, positive]. rewrite <- (Rmult_0_r 2), <- sinh_0.
-    apply Rmult_lt_compat_l, sinh_lt; lra. }
+  set (square := 2 * exp beta * (cosh epsilon - cosh beta)) in *.
+  assert (positive : 0 < square) by (apply Rmult_lt_reg_r with (exp epsilon); [lra|];
+    rewrite spread, Rmult_0_l; apply Rmult_lt_0_compat; nra).
+  assert (K : 0 < sinh (epsilon / 2)) by (rewrite <- sinh_0; apply sinh_lt; lra).
+  assert (A : 0 < a) by (apply Rmin_glb_lt; [lra | apply sqrt_lt_R0, positive]).
   assert (A1 : a * a * exp epsilon <= (exp epsilon - 1) * (exp epsilon - 1)).
-  { assert (L := Rmin_l _ _ : a <= 2 * sinh (epsilon / 2)).
-    apply Rle_trans with ((2 * sinh (epsilon / 2)) * (2 * sinh (epsilon / 2)) * exp epsilon);
-      [apply Rmult_le_compat_r; [|apply Rmult_le_compat]; lra|]. apply Req_le. unfold sinh.
-    assert (H := exp_inverse (epsilon / 2)).
-    replace (exp epsilon) with (exp (epsilon / 2) * exp (epsilon / 2))
-      by (rewrite exp_times; f_equal; field).
-    set (u := exp (epsilon / 2)) in *. set (v := exp (- (epsilon / 2))) in *. field_simplify.
-    replace v with (/ u) by (apply Rmult_eq_reg_l with u; [rewrite H; apply Rinv_r|]; nra).
-    field. nra. }
+  { assert (L := Rmin_l _ _ : a <= 2 * sinh (epsilon / 2)). assert (H := exp_inverse (epsilon / 2)).
+    replace (exp epsilon) with (exp (epsilon / 2) * exp (epsilon / 2)) in *
+      by (rewrite exp_times; f_equal; field). unfold sinh in *.
+    set (u := exp (epsilon / 2)) in *. set (v := exp (- (epsilon / 2))) in *.
+    replace (u * u - 1) with (u * (u - v)) by (rewrite <- H; ring).
+    assert (M : a * a <= (u - v) * (u - v)) by nra.
+    apply Rmult_le_compat_r with (r := u * u) in M; nra. }
   assert (A2 : a * a * exp epsilon <= (exp epsilon * exp beta - 1) * (exp epsilon - exp beta)).
   { rewrite <- spread. apply Rmult_le_compat_r; [lra|].
-    rewrite <- (sqrt_sqrt (2 * exp beta * _)) by lra. assert (L := Rmin_r _ _ : a <= sqrt _). nra. }
+    rewrite <- (sqrt_sqrt square) by lra. assert (L := Rmin_r _ _ : a <= sqrt square). nra. }
   apply admissible_noise_is_private with beta; try assumption.
-  assert (F : forall z, cauchy z = / PI * exp (- algebraic 2 1 1 z)).
-  { intros z. unfold cauchy, algebraic. rewrite Rmult_1_l, exp_Ropp.
-    replace (Rabs z / 1) with (Rabs z) by field.
-    rewrite pow2_abs, exp_ln; [reflexivity|]. assert (I := pow2_ge_0 z). lra. }
-  assert (H : admissible (fun z => / PI * exp (- algebraic 2 1 1 z)) a beta epsilon).
-  { apply worst_pair; try lra.
-    - apply Rinv_0_lt_compat, PI_RGT_0.
-    - apply algebraic_log_convex; lra || lia.
-    - repeat split; apply cauchy_within; unfold Rminus; rewrite ?exp_plus; try nra.
-      assert (P : 0 <= exp (- beta) * (exp (- beta) * exp (- beta))) by nra.
-      apply (Rmult_le_compat_r _ _ _ P) in A2. eapply Rle_trans; [|eapply Rle_trans; [apply A2|]].
-      + lra.
-      + apply Req_le. transitivity ((exp epsilon * (exp beta * exp (- beta)) - exp (- beta)) *
-          (exp epsilon * exp (- beta) - exp beta * exp (- beta)) * exp (- beta)); [ring|].
-        rewrite BB. ring. }
-  intros s l z Hs Hl. unfold release. rewrite !F. now apply (H s l z).
+  assert (F : cauchy = fun z => / PI * exp (- algebraic 2 1 1 z)).
+  { apply functional_extensionality. intros z. unfold cauchy, algebraic.
+    replace (Rabs z / 1) with (Rabs z) by field. assert (I := pow2_ge_0 z).
+    rewrite Rmult_1_l, exp_Ropp, pow2_abs, exp_ln by lra. reflexivity. }
+  rewrite F. apply worst_pair; try (apply Rinv_0_lt_compat, PI_RGT_0); try lra.
+  - apply algebraic_log_convex; lra.
+  - apply cauchy_within; lra || nra.
+  - apply cauchy_within; rewrite ?exp_plus; nra.
+  - apply cauchy_within; unfold Rminus; rewrite ?exp_plus; try nra.
+    assert (P : 0 <= exp (- beta) * (exp (- beta) * exp (- beta))) by nra.
+    apply (Rmult_le_compat_r _ _ _ P) in A2. eapply Rle_trans; [|eapply Rle_trans; [apply A2|]];
+      [lra|]. apply Req_le. transitivity ((exp epsilon * (exp beta * exp (- beta)) - exp (- beta)) *
+      (exp epsilon * exp (- beta) - exp beta * exp (- beta)) * exp (- beta)); [|rewrite BB]; ring.
 Qed.
 
 (* Two tables with answers 0 and 1: S = 1 is a smooth bound for every beta >= 0. *)
