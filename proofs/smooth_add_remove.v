@@ -160,32 +160,8 @@ Proof.
   - exists (m n), (n - m n)%nat. split; [lia|]. apply (active_true m n); lia.
 Qed.
 
-(* Counts *)
-
 Lemma count_permutation : forall has (x y : list R), Permutation x y -> count has x = count has y.
 Proof. intros has. induction 1; rewrite ?count_cons in *; lia. Qed.
-
-Lemma rank_at_most : forall lo hi x i v, lo <= v < hi ->
-  order_statistic lo hi x i <= v <-> (i <= count (at_most v) x)%nat.
-Proof.
-  intros lo hi x i v Hv. pose proof (count_length _ (at_most v) x).
-  destruct i as [|i]; [rewrite order_statistic_low; split; [lia|lra]|].
-  destruct (le_lt_dec (S i) (length x)); [apply order_statistic_at_most; lia|].
-  rewrite order_statistic_high by assumption. split; [lra|lia].
-Qed.
-
-Lemma rank_at_least : forall lo hi x i v, lo < v <= hi ->
-  v <= order_statistic lo hi x i <-> (length x < i + count (at_least v) x)%nat.
-Proof.
-  intros lo hi x i v Hv. pose proof (count_length _ (at_least v) x).
-  destruct i as [|i]; [rewrite order_statistic_low; split; [lra|lia]|].
-  destruct (le_lt_dec (S i) (length x)); [apply order_statistic_at_least; lia|].
-  rewrite order_statistic_high by assumption. split; [lia|lra].
-Qed.
-
-Lemma order_bounds : forall lo hi x i, lo <= hi -> table lo hi x ->
-  lo <= order_statistic lo hi x i <= hi.
-Proof. intros. now apply order_statistic_bounded with (n := length x). Qed.
 
 (* A row is of one kind of three: up to a, from b on, or between. *)
 Definition between (a b v : R) : bool := negb (at_most a v) && negb (at_least b v).
@@ -195,38 +171,6 @@ Lemma one_kind : forall a b v, a < b ->
 Proof.
   intros. unfold between, at_most, at_least.
   destruct (Rle_dec v a), (Rle_dec b v); simpl; reflexivity || lra.
-Qed.
-
-(* When a row more moves the statistic from a to b or back, no row lies between, and the gap is
-   active. *)
-Lemma gap_crossed : forall lo hi m x y v a b, rank_rule m ->
-  Permutation (v :: x) y -> lo <= a -> a < b -> b <= hi ->
-  of_rank lo hi m x = a /\ of_rank lo hi m y = b \/
-  of_rank lo hi m y = a /\ of_rank lo hi m x = b ->
-  forall z, z = x \/ z = y ->
-    active m (count (at_most a) z) (count (at_least b) z) = true /\
-    (count (at_most a) z + count (at_least b) z = length z)%nat.
-Proof.
-  intros lo hi m x y v a b Hm Hxy Hla Hab Hbh Hf z Hz. unfold of_rank in Hf.
-  pose proof (Permutation_length Hxy) as Hn. simpl in Hn.
-  pose proof (count_permutation (at_most a) _ _ Hxy) as Ca.
-  pose proof (count_permutation (at_least b) _ _ Hxy) as Cb. rewrite count_cons in Ca, Cb.
-  pose proof (count_apart a b x Hab). pose proof (count_apart a b y Hab).
-  destruct Hm as (_ & _ & Hm). specialize (Hm (length x)). rewrite <- Hn in *.
-  pose proof (one_kind a b v Hab).
-  assert (La : forall w i, order_statistic lo hi w i = a -> (i <= count (at_most a) w)%nat).
-  { intros w i E. apply (rank_at_most lo hi); lra. }
-  assert (Lb : forall w i, order_statistic lo hi w i = b ->
-    (count (at_most a) w < i /\ length w < i + count (at_least b) w)%nat).
-  { intros w i E. split; [|apply (rank_at_least lo hi); lra].
-    apply Nat.nle_gt. rewrite <- (rank_at_most lo hi); lra. }
-  assert ((count (at_most a) z + count (at_least b) z = length z)%nat /\
-    active m (count (at_most a) z) (count (at_least b) z) = true) as []; [|now split].
-  destruct Hf as [[E1 E2]|[E1 E2]]; apply La in E1; apply Lb in E2;
-    (assert (E : (count (at_most a) z + count (at_least b) z = length z)%nat)
-      by (destruct Hz; subst z; lia));
-    split; try exact E; apply (active_true m _ _ _ E); destruct Hz; subst z; rewrite <- ?Hn;
-    simpl pred; lia.
 Qed.
 
 Lemma count_kinds : forall a b x, a < b ->
@@ -239,189 +183,10 @@ Qed.
 Lemma apart_step : forall a b c, (apart c a <= apart b a + apart c b)%nat.
 Proof. unfold apart. lia. Qed.
 
-Lemma distance_counts : forall lo hi k x y a b, a < b ->
-  distance_at_most (neighbors lo hi) k x y ->
-  (apart (count (at_most a) y) (count (at_most a) x) +
-   apart (count (between a b) y) (count (between a b) x) +
-   apart (count (at_least b) y) (count (at_least b) x) <= k)%nat.
-Proof.
-  intros lo hi k x y a b Hab H. induction H as [k x|k x y z _ IH Hyz]; [unfold apart; lia|].
-  assert (Step : (apart (count (at_most a) z) (count (at_most a) y) +
-    apart (count (between a b) z) (count (between a b) y) +
-    apart (count (at_least b) z) (count (at_least b) y) <= 1)%nat).
-  { destruct Hyz as (_ & _ & v & Hv). pose proof (one_kind a b v Hab). unfold apart.
-    destruct Hv as [Hv|Hv];
-      rewrite <- !(fun has => count_permutation has _ _ Hv), !count_cons; lia. }
-  pose proof (fun has => apart_step (count has x) (count has y) (count has z)) as T.
-  pose proof (T (at_most a)). pose proof (T (between a b)). pose proof (T (at_least b)). lia.
-Qed.
-
-Lemma neighbors_symmetric : forall lo hi x y, neighbors lo hi x y -> neighbors lo hi y x.
-Proof. intros lo hi x y (Hx & Hy & v & Hv). repeat split; trivial. exists v. tauto. Qed.
-
-(* Upper bound: every change is at most the gap of a reachable pair of ranks. *)
-Lemma change_reachable : forall lo hi m k x d, lo <= hi -> rank_rule m -> table lo hi x ->
-  change_within (neighbors lo hi) (of_rank lo hi m) k x d ->
-  exists i j, (i < j <= length x + 1)%nat /\ reachable m (length x) i j k /\
-    d <= order_statistic lo hi x j - order_statistic lo hi x i.
-Proof.
-  intros lo hi m k x d Hlo Hm Hx (y & z & Hy & Hyz & ->).
-  pose (a := Rmin (of_rank lo hi m y) (of_rank lo hi m z)).
-  pose (b := Rmax (of_rank lo hi m y) (of_rank lo hi m z)).
-  assert (Hba : Rabs (of_rank lo hi m y - of_rank lo hi m z) = b - a).
-  { unfold a, b, Rmin, Rmax, Rabs. destruct Rcase_abs, Rle_dec; lra. }
-  assert (Bounds : lo <= a /\ b <= hi).
-  { destruct Hyz as (Ty & Tz & _). unfold of_rank in a, b.
-    pose proof (order_bounds lo hi y (m (length y)) Hlo Ty).
-    pose proof (order_bounds lo hi z (m (length z)) Hlo Tz).
-    unfold a, b, Rmin, Rmax. destruct Rle_dec; lra. }
-  rewrite Hba. destruct (Rlt_le_dec a b) as [Hab|Hab].
-  - assert (Active : active m (count (at_most a) y) (count (at_least b) y) = true /\
-      (count (at_most a) y + count (at_least b) y = length y)%nat).
-    { destruct Hyz as (_ & _ & v & [Hv|Hv]);
-      [apply (gap_crossed lo hi m y z v) | apply (gap_crossed lo hi m z y v)]; auto;
-      try apply Bounds;
-      unfold a, b, Rmin, Rmax in Hab |- *; destruct Rle_dec; auto. }
-    destruct Active as [Active Sum]. pose proof (distance_counts lo hi k x y a b Hab Hy) as D.
-    pose proof (count_kinds a b x Hab).
-    exists (count (at_most a) x), (length x + 1 - count (at_least b) x)%nat.
-    repeat split; try lia.
-    + exists (count (at_most a) y), (count (at_least b) y). split; [exact Active|].
-      replace (length x + 1 - (length x + 1 - count (at_least b) x))%nat
-        with (count (at_least b) x) by lia.
-      pose proof (count_kinds a b y Hab). unfold apart in *. lia.
-    + apply Rplus_le_compat; [|apply Ropp_le_contravar].
-      * apply rank_at_least; lra || lia.
-      * apply rank_at_most; lra || lia.
-  - destruct (some_active m (length x) Hm) as (L & U & E & HA). exists L, (L + 1)%nat.
-    repeat split; try lia.
-    + exists L, U. split; [exact HA|]. unfold apart. lia.
-    + assert (order_statistic lo hi x L <= order_statistic lo hi x (L + 1)); [|lra].
-      apply order_statistic_increases with (n := length x); [exact Hlo|now split|lia].
-Qed.
-
-(* Attained: rows are removed and added until a reachable gap is active. *)
-
-Lemma remove_row : forall lo hi has x, table lo hi x -> (0 < count has x)%nat ->
-  exists u y, has u = true /\ neighbors lo hi x y /\ length x = S (length y) /\
-    forall what, count what x = (one (what u) + count what y)%nat.
-Proof.
-  intros lo hi has x T H. apply count_positive in H. destruct H as (l & u & r & -> & Hu).
-  pose proof (Permutation_middle l r u) as P. exists u, (l ++ r). split; [exact Hu|].
-  split; [|split].
-  - repeat split; [exact T| |exists u; now right].
-    unfold table in T. rewrite <- P in T. now inversion T.
-  - now rewrite <- (Permutation_length P).
-  - intros what. now rewrite <- (count_permutation what _ _ P), count_cons.
-Qed.
-
-Lemma add_row : forall lo hi v x, lo <= v <= hi -> table lo hi x -> neighbors lo hi x (v :: x).
-Proof. intros. repeat split; [assumption|now constructor|]. exists v. now left. Qed.
-
-(* The rows between a and b, and those that are too many or too few up to a, or from b on. *)
-Definition cost (a b : R) (L U : nat) (x : list R) : nat :=
-  (count (between a b) x + apart L (count (at_most a) x) + apart U (count (at_least b) x))%nat.
-
 Ltac ones := change (one true) with 1%nat in *.
 
-Lemma cost_falls : forall lo hi a b L U x, lo <= a -> a < b -> b <= hi -> table lo hi x ->
-  cost a b L U x = 0%nat \/
-  exists y, neighbors lo hi x y /\ S (cost a b L U y) = cost a b L U x.
-Proof.
-  intros lo hi a b L U x Ha Hab Hb T. unfold cost, apart.
-  assert (Less : forall has, (0 < count has x)%nat ->
-    (forall u y, has u = true -> (forall what, count what x = one (what u) + count what y)%nat ->
-      S (cost a b L U y) = cost a b L U x) ->
-    exists y, neighbors lo hi x y /\ S (cost a b L U y) = cost a b L U x).
-  { intros has H C. destruct (remove_row lo hi has x T H) as (u & y & Hu & Hy & _ & E). eauto. }
-  assert (More : forall v, lo <= v <= hi -> S (cost a b L U (v :: x)) = cost a b L U x ->
-    exists y, neighbors lo hi x y /\ S (cost a b L U y) = cost a b L U x).
-  { intros v Hv C. exists (v :: x). auto using add_row. }
-  pose proof (one_kind a b) as K. unfold cost, apart in *.
-  destruct (Nat.eq_0_gt_0_cases (count (between a b) x)) as [M|M].
-  - destruct (lt_eq_lt_dec L (count (at_most a) x)) as [[HL|HL]|HL].
-    + right. apply (Less (at_most a)); [lia|]. intros u y Hu E. specialize (K u Hab).
-      rewrite !E, Hu in *. ones. lia.
-    + destruct (lt_eq_lt_dec U (count (at_least b) x)) as [[HU|HU]|HU]; [|left; lia|].
-      * right. apply (Less (at_least b)); [lia|]. intros u y Hu E. specialize (K u Hab).
-        rewrite !E, Hu in *. ones. lia.
-      * right. apply (More hi); [lra|]. specialize (K hi Hab). rewrite !count_cons.
-        apply at_least_true in Hb. rewrite Hb in *. ones. lia.
-    + right. apply (More lo); [lra|]. specialize (K lo Hab). rewrite !count_cons.
-      apply at_most_true in Ha. rewrite Ha in *. ones. lia.
-  - right. apply (Less (between a b) M). intros u y Hu E. specialize (K u Hab).
-    rewrite !E, Hu in *. ones. lia.
-Qed.
-
-Lemma gap_emptied : forall lo hi a b L U k x, lo <= a -> a < b -> b <= hi -> table lo hi x ->
-  (cost a b L U x <= k)%nat ->
-  exists y, distance_at_most (neighbors lo hi) k x y /\ table lo hi y /\
-    count (at_most a) y = L /\ count (at_least b) y = U /\ length y = (L + U)%nat.
-Proof.
-  intros lo hi a b L U k. induction k as [|k IH]; intros x Ha Hab Hb T Hk;
-    destruct (cost_falls lo hi a b L U x) as [C|(y & Hy & C)]; trivial; try lia.
-  1, 2: exists x; split; [apply no_step|]; rewrite <- (count_kinds a b x Hab);
-    unfold cost, apart in C; split; [exact T|lia].
-  destruct (IH y) as (z & Hz & E); trivial; [apply Hy|lia|]. exists z. split; [|exact E].
-  apply step_first with y; assumption.
-Qed.
-
-(* A table with L rows up to a, and U others from b on, has a neighbor beyond an active gap. *)
-Lemma gap_opened : forall lo hi m y a b L U, rank_rule m -> lo <= a -> a < b -> b <= hi ->
-  table lo hi y -> count (at_most a) y = L -> count (at_least b) y = U ->
-  length y = (L + U)%nat -> active m L U = true ->
-  exists z, neighbors lo hi y z /\ b - a <= Rabs (of_rank lo hi m y - of_rank lo hi m z).
-Proof.
-  intros lo hi m y a b L U Hm Ha Hab Hb T EL EU En HA.
-  apply (active_true m (length y)) in HA; [|symmetry; exact En].
-  pose proof (rank_bounds m (length y) Hm) as B. destruct Hm as (H0 & _ & _).
-  assert (Far : forall z, neighbors lo hi y z ->
-    (m (length y) <= L /\ length z < m (length z) + count (at_least b) z \/
-     m (length z) <= count (at_most a) z /\ length y < m (length y) + U)%nat ->
-    exists z, neighbors lo hi y z /\ b - a <= Rabs (of_rank lo hi m y - of_rank lo hi m z)).
-  { intros z Hz Hf. exists z. split; [exact Hz|]. subst L U. unfold of_rank.
-    rewrite <- !(rank_at_most lo hi), <- !(rank_at_least lo hi) in Hf by lra.
-    unfold Rabs. destruct Rcase_abs; lra. }
-  pose proof (one_kind a b) as K. destruct HA as [[My|My] [Mz|[Hn Mz]]].
-  - apply (Far (hi :: y)); [apply add_row; trivial; lra|]. left.
-    rewrite count_cons. apply at_least_true in Hb. rewrite Hb. ones. simpl length. lia.
-  - destruct (remove_row lo hi (at_most a) y T) as (u & z & Hu & Hz & E & C); [lia|].
-    specialize (K u Hab). apply (Far z Hz). left. rewrite C, Hu in *. ones.
-    rewrite E in *. simpl pred in Mz. lia.
-  - apply (Far (lo :: y)); [apply add_row; trivial; lra|]. right.
-    rewrite count_cons. apply at_most_true in Ha. rewrite Ha. ones. simpl length. lia.
-  - destruct (remove_row lo hi (at_least b) y T) as (u & z & Hu & Hz & E & C); [lia|].
-    specialize (K u Hab). apply (Far z Hz). right. rewrite C, Hu in *. ones.
-    rewrite E in *. simpl pred in Mz. lia.
-Qed.
-
-Lemma some_change : forall lo hi f k x, lo <= hi -> table lo hi x ->
-  exists d, change_within (neighbors lo hi) f k x d /\ 0 <= d.
-Proof.
-  intros lo hi f k x Hlo T. exists (Rabs (f x - f (lo :: x))). split; [|apply Rabs_pos].
-  exists x, (lo :: x). split; [apply no_step|]. split; [apply add_row; trivial; lra|reflexivity].
-Qed.
-
-Lemma reachable_change : forall lo hi m k x i j, lo <= hi -> rank_rule m -> table lo hi x ->
-  (i < j <= length x + 1)%nat -> reachable m (length x) i j k ->
-  exists d, change_within (neighbors lo hi) (of_rank lo hi m) k x d /\
-    order_statistic lo hi x j - order_statistic lo hi x i <= d.
-Proof.
-  intros lo hi m k x i j Hlo Hm T Hij (L & U & HA & Hk).
-  pose (a := order_statistic lo hi x i). pose (b := order_statistic lo hi x j). fold a b.
-  assert (Ba : lo <= a <= hi) by now apply order_bounds.
-  assert (Bb : lo <= b <= hi) by now apply order_bounds.
-  destruct (Rlt_le_dec a b) as [Hab|Hab].
-  - assert (Hi : (i <= count (at_most a) x)%nat) by (apply count_at_most_order; lia).
-    assert (Hj : (length x < j + count (at_least b) x)%nat) by (apply count_at_least_order; lia).
-    pose proof (count_kinds a b x Hab) as K.
-    destruct (gap_emptied lo hi a b L U k x) as (y & Dy & Ty & EL & EU & E); trivial; try lra.
-    { unfold cost, apart in *. lia. }
-    destruct (gap_opened lo hi m y a b L U) as (z & Hz & Far); trivial; try lra.
-    exists (Rabs (of_rank lo hi m y - of_rank lo hi m z)). split; [|exact Far]. now exists y, z.
-  - destruct (some_change lo hi (of_rank lo hi m) k x Hlo T) as (d & Hd & H).
-    exists d. split; [exact Hd|lra].
-Qed.
+Ltac fewer K := let u := fresh in let y := fresh in let Hu := fresh in let E := fresh in
+  intros u y Hu E; specialize (K u); rewrite !E, Hu in *; ones; lia.
 
 (* A number is the greatest of a set when some are as great, and none is greater. *)
 Lemma squeezed : forall v (among : R -> Prop), (exists w, among w /\ v <= w) ->
@@ -442,17 +207,245 @@ Proof.
     now apply greatest_above.
 Qed.
 
-Lemma least_bound : forall lo hi f beta S, 0 <= beta ->
-  (forall x, table lo hi x -> is_maximum (S x) (change_weighted (neighbors lo hi) f beta x)) ->
-  smooth_bound (neighbors lo hi) f beta S /\
-  forall bound, smooth_bound (neighbors lo hi) f beta bound ->
-    forall x, table lo hi x -> S x <= bound x.
+Section Rows.
+
+Variables (lo hi : R) (m : nat -> nat).
+Hypothesis limits : lo <= hi.
+Hypothesis rule : rank_rule m.
+Notation "x .[ i ]" := (order_statistic lo hi x i) (at level 9, format "x .[ i ]").
+Notation near := (neighbors lo hi).
+Notation f := (of_rank lo hi m).
+
+(* Counts *)
+
+Lemma rank_at_most : forall x i v, lo <= v < hi -> x.[i] <= v <-> (i <= count (at_most v) x)%nat.
 Proof.
-  intros lo hi f beta S Hbeta H. pose proof (neighbors_symmetric lo hi) as Sym. split.
-  - apply smooth_sensitivity_is_smooth; [exact Sym|]. intros x y (Tx & _). auto.
-  - intros bound Hbound x T.
-    apply (smooth_sensitivity_is_smallest _ (neighbors lo hi) f beta); auto.
+  intros x i v Hv. pose proof (count_length _ (at_most v) x).
+  destruct i as [|i]; [rewrite order_statistic_low; split; [lia|lra]|].
+  destruct (le_lt_dec (S i) (length x)); [apply order_statistic_at_most; lia|].
+  rewrite order_statistic_high by assumption. split; [lra|lia].
 Qed.
+
+Lemma rank_at_least : forall x i v, lo < v <= hi ->
+  v <= x.[i] <-> (length x < i + count (at_least v) x)%nat.
+Proof.
+  intros x i v Hv. pose proof (count_length _ (at_least v) x).
+  destruct i as [|i]; [rewrite order_statistic_low; split; [lra|lia]|].
+  destruct (le_lt_dec (S i) (length x)); [apply order_statistic_at_least; lia|].
+  rewrite order_statistic_high by assumption. split; [lia|lra].
+Qed.
+
+Lemma order_bounds : forall x i, table lo hi x -> lo <= x.[i] <= hi.
+Proof. intros. now apply order_statistic_bounded with (n := length x). Qed.
+
+Lemma order_increases : forall x i j, table lo hi x -> (i <= j)%nat -> x.[i] <= x.[j].
+Proof. intros. now apply order_statistic_increases with (n := length x). Qed.
+
+(* A row more moves the statistic from a to b, or back: no row lies between, and the gap is
+   active. *)
+Lemma gap_crossed : forall x y v a b, Permutation (v :: x) y -> lo <= a -> a < b -> b <= hi ->
+  f x = a /\ f y = b \/ f y = a /\ f x = b -> forall z, z = x \/ z = y ->
+    (count (at_most a) z + count (at_least b) z = length z)%nat /\
+    active m (count (at_most a) z) (count (at_least b) z) = true.
+Proof.
+  intros x y v a b Hxy Hla Hab Hbh Hf z Hz. unfold of_rank in Hf.
+  pose proof (Permutation_length Hxy) as Hn. simpl in Hn.
+  pose proof (count_permutation (at_most a) _ _ Hxy) as Ca.
+  pose proof (count_permutation (at_least b) _ _ Hxy) as Cb. rewrite count_cons in Ca, Cb.
+  pose proof (count_apart a b x Hab). pose proof (count_apart a b y Hab).
+  destruct rule as (_ & _ & Hm). specialize (Hm (length x)). rewrite <- Hn in *.
+  pose proof (one_kind a b v Hab).
+  assert (La : forall w i, w.[i] = a -> (i <= count (at_most a) w)%nat)
+    by (intros w i E; apply rank_at_most; lra).
+  assert (Lb : forall w i, w.[i] = b ->
+    (count (at_most a) w < i /\ length w < i + count (at_least b) w)%nat).
+  { intros w i E. split; [|apply rank_at_least; lra]. apply Nat.nle_gt.
+    rewrite <- rank_at_most; lra. }
+  destruct Hf as [[E1 E2]|[E1 E2]]; apply La in E1; apply Lb in E2;
+    (assert (E : (count (at_most a) z + count (at_least b) z = length z)%nat)
+      by (destruct Hz; subst z; lia));
+    split; try exact E; apply (active_true m _ _ _ E); destruct Hz; subst z; rewrite <- ?Hn;
+    simpl pred; lia.
+Qed.
+
+Lemma distance_counts : forall k x y a b, a < b -> distance_at_most near k x y ->
+  (apart (count (at_most a) y) (count (at_most a) x) +
+   apart (count (between a b) y) (count (between a b) x) +
+   apart (count (at_least b) y) (count (at_least b) x) <= k)%nat.
+Proof.
+  intros k x y a b Hab H. induction H as [k x|k x y z _ IH Hyz]; [unfold apart; lia|].
+  assert (Step : (apart (count (at_most a) z) (count (at_most a) y) +
+    apart (count (between a b) z) (count (between a b) y) +
+    apart (count (at_least b) z) (count (at_least b) y) <= 1)%nat).
+  { destruct Hyz as (_ & _ & v & [Hv|Hv]); pose proof (one_kind a b v Hab); unfold apart;
+      rewrite <- !(fun has => count_permutation has _ _ Hv), !count_cons; lia. }
+  pose proof (fun has => apart_step (count has x) (count has y) (count has z)) as T.
+  pose proof (T (at_most a)). pose proof (T (between a b)). pose proof (T (at_least b)). lia.
+Qed.
+
+Lemma neighbors_symmetric : forall x y, near x y -> near y x.
+Proof. intros x y (Hx & Hy & v & Hv). repeat split; trivial. exists v. tauto. Qed.
+
+(* Upper bound: every change is at most the gap of a reachable pair of ranks. *)
+Lemma change_reachable : forall k x d, table lo hi x -> change_within near f k x d ->
+  exists i j, (i < j <= length x + 1)%nat /\ reachable m (length x) i j k /\ d <= x.[j] - x.[i].
+Proof.
+  intros k x d Hx (y & z & Hy & Hyz & ->).
+  assert (Crossed : forall a b, lo <= a -> a < b -> b <= hi -> f y = a /\ f z = b \/
+    f z = a /\ f y = b -> exists i j, (i < j <= length x + 1)%nat /\
+      reachable m (length x) i j k /\ b - a <= x.[j] - x.[i]).
+  { intros a b Ha Hab Hb Hf.
+    assert (Active : (count (at_most a) y + count (at_least b) y = length y)%nat /\
+      active m (count (at_most a) y) (count (at_least b) y) = true).
+    { destruct Hyz as (_ & _ & v & [Hv|Hv]);
+      [apply (gap_crossed y z v)|apply (gap_crossed z y v)]; auto; tauto. }
+    destruct Active as [Sum Active]. pose proof (distance_counts k x y a b Hab Hy) as D.
+    pose proof (count_kinds a b x Hab). pose proof (count_kinds a b y Hab).
+    exists (count (at_most a) x), (length x + 1 - count (at_least b) x)%nat.
+    split; [lia|]. split.
+    - exists (count (at_most a) y), (count (at_least b) y). split; [exact Active|].
+      replace (length x + 1 - (length x + 1 - count (at_least b) x))%nat
+        with (count (at_least b) x) by lia. unfold apart in *. lia.
+    - apply Rplus_le_compat; [|apply Ropp_le_contravar].
+      + apply rank_at_least; lra || lia.
+      + apply rank_at_most; lra || lia. }
+  destruct Hyz as (Ty & Tz & _). pose proof (order_bounds y (m (length y)) Ty) as By.
+  pose proof (order_bounds z (m (length z)) Tz) as Bz. fold (f y) in By. fold (f z) in Bz.
+  destruct (Rtotal_order (f y) (f z)) as [H|[H|H]].
+  - rewrite Rabs_minus_sym, Rabs_right by lra. apply Crossed; auto; apply By || apply Bz.
+  - destruct (some_active m (length x) rule) as (L & U & E & HA). exists L, (L + 1)%nat.
+    split; [lia|]. split; [exists L, U; split; [exact HA|unfold apart; lia]|].
+    pose proof (order_increases x L (L + 1) Hx ltac:(lia)).
+    rewrite H, Rminus_eq_0, Rabs_R0. lra.
+  - rewrite Rabs_right by lra. apply Crossed; auto; apply By || apply Bz.
+Qed.
+
+(* Attained: rows are removed and added until a reachable gap is active. *)
+
+Lemma remove_row : forall has x, table lo hi x -> (0 < count has x)%nat ->
+  exists u y, has u = true /\ near x y /\ length x = S (length y) /\
+    forall what, count what x = (one (what u) + count what y)%nat.
+Proof.
+  intros has x T H. apply count_positive in H. destruct H as (l & u & r & -> & Hu).
+  pose proof (Permutation_middle l r u) as P. exists u, (l ++ r). split; [exact Hu|].
+  split; [|split].
+  - repeat split; [exact T| |exists u; now right].
+    unfold table in T. rewrite <- P in T. now inversion T.
+  - now rewrite <- (Permutation_length P).
+  - intros what. now rewrite <- (count_permutation what _ _ P), count_cons.
+Qed.
+
+Lemma add_row : forall v x, lo <= v <= hi -> table lo hi x -> near x (v :: x).
+Proof. intros. repeat split; [assumption|now constructor|]. exists v. now left. Qed.
+
+Section Gap.
+
+Variables (a b : R) (L U : nat).
+Hypothesis low : lo <= a.
+Hypothesis proper : a < b.
+Hypothesis high : b <= hi.
+
+(* The rows between a and b, and those that are too many or too few up to a, or from b on. *)
+Definition cost (x : list R) : nat :=
+  (count (between a b) x + apart L (count (at_most a) x) + apart U (count (at_least b) x))%nat.
+
+Lemma cost_falls : forall x, table lo hi x -> (0 < cost x)%nat ->
+  exists y, near x y /\ S (cost y) = cost x.
+Proof.
+  intros x T Hc. pose proof (fun v => one_kind a b v proper) as K.
+  assert (More : forall v, lo <= v <= hi -> S (cost (v :: x)) = cost x ->
+    exists y, near x y /\ S (cost y) = cost x) by (intros v; exists (v :: x); auto using add_row).
+  assert (Less : forall has, (0 < count has x)%nat ->
+    (forall u y, has u = true -> (forall what, count what x = one (what u) + count what y)%nat ->
+      S (cost y) = cost x) -> exists y, near x y /\ S (cost y) = cost x).
+  { intros has H C. destruct (remove_row has x T H) as (u & y & Hu & Hy & _ & E). eauto. }
+  unfold cost, apart in *. destruct (Nat.eq_0_gt_0_cases (count (between a b) x)) as [M|M].
+  - destruct (lt_eq_lt_dec L (count (at_most a) x)) as [[HL|HL]|HL].
+    + apply (Less (at_most a)); [lia|fewer K].
+    + destruct (lt_eq_lt_dec U (count (at_least b) x)) as [[HU|HU]|HU]; [|lia|].
+      * apply (Less (at_least b)); [lia|fewer K].
+      * apply (More hi); [lra|]. specialize (K hi). rewrite !count_cons.
+        rewrite (proj2 (at_least_true b hi)) in * by lra. ones. lia.
+    + apply (More lo); [lra|]. specialize (K lo). rewrite !count_cons.
+      rewrite (proj2 (at_most_true a lo)) in * by lra. ones. lia.
+  - apply (Less (between a b) M). fewer K.
+Qed.
+
+Lemma gap_emptied : forall k x, table lo hi x -> (cost x <= k)%nat ->
+  exists y, distance_at_most near k x y /\ table lo hi y /\ cost y = 0%nat.
+Proof.
+  induction k as [|k IH]; intros x T Hk; (destruct (Nat.eq_dec (cost x) 0) as [E|E];
+    [exists x; auto using no_step|]); [lia|].
+  destruct (cost_falls x T) as (y & Hy & C); [lia|].
+  destruct (IH y) as (z & Hz & Hz'); [apply Hy|lia|]. exists z. eauto using step_first.
+Qed.
+
+(* A table with L rows up to a, and U others from b on, has a neighbor beyond an active gap. *)
+Lemma gap_opened : forall y, table lo hi y -> cost y = 0%nat -> active m L U = true ->
+  exists z, near y z /\ b - a <= Rabs (f y - f z).
+Proof.
+  intros y T C HA. pose proof (count_kinds a b y proper) as N. unfold cost, apart in C.
+  apply (active_true m (length y)) in HA; [|lia].
+  pose proof (rank_bounds m (length y) rule) as B. destruct rule as (H0 & _ & _).
+  assert (Far : forall z, near y z ->
+    (m (length y) <= L /\ length z < m (length z) + count (at_least b) z \/
+     m (length z) <= count (at_most a) z /\ length y < m (length y) + U)%nat ->
+    exists z, near y z /\ b - a <= Rabs (f y - f z)).
+  { intros z Hz Hf. exists z. split; [exact Hz|]. unfold of_rank.
+    replace L with (count (at_most a) y) in Hf by lia.
+    replace U with (count (at_least b) y) in Hf by lia.
+    rewrite <- !rank_at_most, <- !rank_at_least in Hf by lra.
+    unfold Rabs. destruct Rcase_abs; lra. }
+  pose proof (fun v => one_kind a b v proper) as K. destruct HA as [[My|My] [Mz|[Hn Mz]]].
+  - apply (Far (hi :: y)); [apply add_row; trivial; lra|]. left.
+    rewrite count_cons, (proj2 (at_least_true b hi)) by lra. ones. simpl length. lia.
+  - destruct (remove_row (at_most a) y T) as (u & z & Hu & Hz & E & D); [lia|].
+    specialize (K u). apply (Far z Hz). left. rewrite !D, E, Hu in *. ones.
+    simpl pred in Mz. lia.
+  - apply (Far (lo :: y)); [apply add_row; trivial; lra|]. right.
+    rewrite count_cons, (proj2 (at_most_true a lo)) by lra. ones. simpl length. lia.
+  - destruct (remove_row (at_least b) y T) as (u & z & Hu & Hz & E & D); [lia|].
+    specialize (K u). apply (Far z Hz). right. rewrite !D, E, Hu in *. ones.
+    simpl pred in Mz. lia.
+Qed.
+
+End Gap.
+
+Lemma some_change : forall g k x, table lo hi x -> exists d, change_within near g k x d /\ 0 <= d.
+Proof.
+  intros g k x T. exists (Rabs (g x - g (lo :: x))). split; [|apply Rabs_pos].
+  exists x, (lo :: x). split; [apply no_step|]. split; [apply add_row; trivial; lra|reflexivity].
+Qed.
+
+Lemma reachable_change : forall k x i j, table lo hi x -> (i < j <= length x + 1)%nat ->
+  reachable m (length x) i j k ->
+  exists d, change_within near f k x d /\ x.[j] - x.[i] <= d.
+Proof.
+  intros k x i j T Hij (L & U & HA & Hk). pose (a := x.[i]). pose (b := x.[j]). fold a b.
+  assert (Ba : lo <= a <= hi) by now apply order_bounds.
+  assert (Bb : lo <= b <= hi) by now apply order_bounds.
+  destruct (Rlt_le_dec a b) as [Hab|Hab].
+  - assert (Hi : (i <= count (at_most a) x)%nat) by (apply count_at_most_order; lia).
+    assert (Hj : (length x < j + count (at_least b) x)%nat) by (apply count_at_least_order; lia).
+    pose proof (count_kinds a b x Hab) as K.
+    destruct (gap_emptied a b L U (proj1 Ba) Hab (proj2 Bb) k x T) as (y & Dy & Ty & C).
+    { unfold cost, apart in *. lia. }
+    destruct (gap_opened a b L U (proj1 Ba) Hab (proj2 Bb) y Ty C HA) as (z & Hz & Far).
+    exists (Rabs (f y - f z)). split; [|exact Far]. now exists y, z.
+  - destruct (some_change f k x T) as (d & Hd & H). exists d. split; [exact Hd|lra].
+Qed.
+
+Lemma least_bound : forall g beta S, 0 <= beta ->
+  (forall x, table lo hi x -> is_maximum (S x) (change_weighted near g beta x)) ->
+  smooth_bound near g beta S /\
+  forall bound, smooth_bound near g beta bound -> forall x, table lo hi x -> S x <= bound x.
+Proof.
+  intros g beta S Hbeta H. pose proof neighbors_symmetric as Sym. split.
+  - apply smooth_sensitivity_is_smooth; [exact Sym|]. intros x y (Tx & _). auto.
+  - intros bound Hbound x T. apply (smooth_sensitivity_is_smallest _ near g beta); auto.
+Qed.
+
+End Rows.
 
 (* Distances of pairs of ranks *)
 
@@ -699,10 +692,9 @@ Proof.
   - apply reachable_change; [exact Hlo|apply median_rank_rule|exact T|lia|].
     apply median_reachable; lia.
   - intros d Hd.
-    destruct (change_reachable _ _ _ _ x _ Hlo median_rank_rule T Hd) as (i & j & Hij & Hr & H).
+    destruct (change_reachable _ _ _ Hlo median_rank_rule _ x _ T Hd) as (i & j & Hij & Hr & H).
     apply median_reachable in Hr; [|exact Hij]. apply Rle_trans with (1 := H).
-    apply Rplus_le_compat; [|apply Ropp_le_contravar];
-      apply order_statistic_increases with (n := length x); (split; trivial) || lia || trivial.
+    apply Rplus_le_compat; [|apply Ropp_le_contravar]; apply order_increases; trivial; lia.
 Qed.
 
 (* Of three rows: removing 2 leaves the median 1 of {1, 7}, and then removing 1 leaves 7. *)
@@ -724,7 +716,7 @@ Theorem median_smooth_exact : forall lo hi beta x, lo <= hi -> 0 <= beta -> tabl
 Proof.
   intros lo hi beta x Hlo Hbeta T. pose (n := length x).
   apply greatest_squeezed.
-  - destruct (some_change lo hi (median lo hi) 0 x Hlo T) as (d & Hd & H).
+  - destruct (some_change lo hi Hlo (median lo hi) 0 x T) as (d & Hd & H).
     exists (d * exp (- beta * INR 0)). split; [now exists 0%nat, d|].
     apply Rmult_le_pos; [exact H|left; apply exp_pos].
   - intros u Hu. apply in_map_iff in Hu. destruct Hu as (k & <- & _).
@@ -785,14 +777,6 @@ Proof.
   intros n [i j]. unfold pairs. rewrite filter_In, in_prod_iff, !in_seq, Nat.ltb_lt. simpl. lia.
 Qed.
 
-Lemma gap_positive : forall lo hi x ij, lo <= hi -> table lo hi x -> In ij (pairs (length x)) ->
-  0 <= gap lo hi x ij.
-Proof.
-  intros lo hi x ij Hlo T H. apply in_pairs in H. unfold gap.
-  pose proof (order_statistic_increases lo hi (length x) x (fst ij) (snd ij) Hlo
-    (conj eq_refl T) ltac:(lia)). lra.
-Qed.
-
 Lemma pair_change : forall lo hi p r x ij k, lo <= hi -> (0 < r)%nat -> (p <= r)%nat ->
   table lo hi x -> In ij (pairs (length x)) -> (distance p r (length x) ij <= k)%nat ->
   exists d, change_within (neighbors lo hi) (quantile lo hi p r) k x d /\ gap lo hi x ij <= d.
@@ -808,7 +792,7 @@ Lemma change_pair : forall lo hi p r x k d, lo <= hi -> (0 < r)%nat -> (p <= r)%
     d <= gap lo hi x ij.
 Proof.
   intros lo hi p r x k d Hlo Hr Hp T H. destruct (quantile_rank_rule p r Hr Hp) as [Hm Hs].
-  destruct (change_reachable lo hi _ k x d Hlo Hm T H) as (i & j & Hij & Hij' & Hd).
+  destruct (change_reachable lo hi _ Hlo Hm k x d T H) as (i & j & Hij & Hij' & Hd).
   exists (i, j). rewrite in_pairs. split; [exact Hij|]. split; [|exact Hd].
   now apply pair_distance_reachable.
 Qed.
@@ -836,7 +820,7 @@ Theorem quantile_smooth_exact : forall lo hi p r beta x, lo <= hi -> (0 < r)%nat
     (change_weighted (neighbors lo hi) (quantile lo hi p r) beta x).
 Proof.
   intros lo hi p r beta x Hlo Hr Hp Hbeta T. apply greatest_squeezed.
-  - destruct (some_change lo hi (quantile lo hi p r) 0 x Hlo T) as (d & Hd & H).
+  - destruct (some_change lo hi Hlo (quantile lo hi p r) 0 x T) as (d & Hd & H).
     exists (d * exp (- beta * INR 0)). split; [now exists 0%nat, d|].
     apply Rmult_le_pos; [exact H|left; apply exp_pos].
   - intros u Hu. apply in_map_iff in Hu. destruct Hu as (ij & <- & H).
