@@ -118,8 +118,8 @@ def parallel(
     -------
     Pure, Approx or ZCDP
         Under add-remove, or with parts by position, a row touches one part, and the result is the
-        largest loss. Under replace a row may leave a part and enter another, and the result is the
-        larger of the largest sum of two losses and of the loss for a row that stays.
+        largest loss. Under replace a row may leave a part and enter another, or none, and the
+        result is the larger of the largest sum of two losses and of the loss for a row that stays.
 
     Raises
     ------
@@ -132,10 +132,11 @@ def parallel(
     Under replace, two neighbors x and x' differ in a row that is r in x and r' in x'. If r and r'
     belong to parts a and b, part a loses a row and part b gains one, each an add-remove step of one
     release, and the two releases draw independently, so the two losses compose: e_a + e_b, delta_a
-    + delta_b, rho_a + rho_b. If a = b, the two steps are of the same release: a group of two, 2 e,
-    delta (1 + exp(e)), 4 rho, unless `staying` gives a smaller loss. (A loss under replace alone
-    says nothing about a part that grows or shrinks, so it is not allowed in `losses`.) McSherry,
-    SIGMOD 2009, for the largest loss under add-remove.
+    + delta_b, rho_a + rho_b. If r' is in no part, only part a changes, which costs e_a. If a = b,
+    the two steps are of the same release: a group of two, 2 e, delta (1 + exp(e)), 4 rho, unless
+    `staying` gives a smaller loss. (A loss under replace alone says nothing about a part that grows
+    or shrinks, so it is not allowed in `losses`.) McSherry, SIGMOD 2009, for the largest loss under
+    add-remove. `proofs/composition.v` proves it for epsilon and delta.
 
     Examples
     --------
@@ -164,12 +165,9 @@ def parallel(
         candidates = [_doubled(loss) for loss in checked]
     else:
         candidates = _staying_losses(staying, len(checked))
-    if len(checked) > 1:
-        # The largest two of any amount bound every sum of two; one without a rho has no bound.
-        by_amounts = size_of, attrgetter("delta"), lambda loss: rho_of(loss) or math.inf
-        candidates += [_sum(sorted(checked, key=key)[-2:]) for key in by_amounts]
-    if not candidates:
-        checks.fail("staying", "a loss if there is only one part", staying)
+    # The largest two of any amount bound every sum of two; one without a rho has no bound.
+    by_amounts = size_of, attrgetter("delta"), lambda loss: rho_of(loss) or math.inf
+    candidates += [_sum(sorted(checked, key=key)[-2:]) for key in by_amounts]
     return _combined(candidates, max)
 
 
