@@ -25,6 +25,58 @@ FAULTS = [
         "probability p e <= exp epsilon * probability q e + delta",
         "probability p e <= probability q e + delta",
     ),
+    (
+        "exponential_mechanism",
+        "c <= epsilon / (2 * sensitivity) ->",
+        "c <= epsilon / sensitivity ->",
+    ),
+    ("exponential_mechanism", "least + range.", "least + 2 * range."),
+    (
+        "interpolated_rank",
+        "c <= epsilon / (2 * Rmax q (1 - q)) ->",
+        "c <= epsilon / Rmax q (1 - q) ->",
+    ),
+    ("interpolated_rank", "(w s <= w (s + 1) <= w s + 1)%Z.", "(w s <= w (s + 1) <= w s + 2)%Z."),
+    ("interpolated_rank", "let D := most (fraction p) in", "let D := fraction p in"),
+    ("recursive_quantiles", "then 1 else 2 * most q", "then 1 else most q"),
+    ("recursive_quantiles", "then (1 - snd o) * snd r", "then snd r"),
+    (
+        "smooth_replace",
+        "(x j - x i) * exp (- beta * INR (j - i - 1)).",
+        "(x j - x i) * exp (- beta * INR (j - i)).",
+    ),
+    ("smooth_replace", "(m + t - k - 1)) (seq 0 (k + 2))).", "(m + t - k - 1)) (seq 0 (k + 1)))."),
+    ("smooth_replace", "Prop := (hamming x y <= 1)%nat.", "Prop := (hamming x y <= 2)%nat."),
+    ("order_statistics", "nth k (lo :: sort x) hi.", "nth k (lo :: sort x) lo."),
+    ("envelope", "(exp (beta * INR (j' - j)) - 1).", "(exp (beta * INR (j' - j)) + 1)."),
+    ("composition", "(1 - (1 - delta1) * (1 - delta2))", "(1 - (1 - delta1) * 1)"),
+    ("composition", "(delta * (1 + exp epsilon)) mechanism", "(delta * 2) mechanism"),
+    (
+        "composition",
+        "(delta * (exp (INR size * epsilon) - 1) / (exp epsilon - 1)) mechanism",
+        "(delta * INR size) mechanism",
+    ),
+    (
+        "composition",
+        "within_limit loss (next a) (epsilon - fst (loss q))",
+        "within_limit loss (next a) (epsilon - 0)",
+    ),
+    (
+        "private_keys",
+        "(Rmin (exp epsilon * pi epsilon delta m + delta)",
+        "(Rmin (exp epsilon * pi epsilon delta m + 2 * delta)",
+    ),
+    ("private_keys", "(t = 2 * most ->", "(t = most ->"),
+    (
+        "randomized_response",
+        "R := exp epsilon / (exp epsilon + INR k - 1).",
+        "R := exp epsilon / (exp epsilon + INR k).",
+    ),
+    (
+        "randomized_response",
+        "private replaces epsilon 0 (responses epsilon k default).",
+        "private replaces (epsilon / 2) 0 (responses epsilon k default).",
+    ),
 ]
 
 
