@@ -1,5 +1,4 @@
-(* Integer sums over rows: cells of a public grid, what neighboring sums can differ by, and sums in
-   machine words. *)
+(* Integer sums over rows, and what the sums of neighbors can differ by. *)
 
 From Coq Require Import ZArith Lia List Permutation Bool.
 Import ListNotations.
@@ -69,110 +68,6 @@ Proof.
   intros A f rows chunks H. rewrite (no_order_changes_a_sum _ f _ _ H). clear H rows.
   induction chunks as [|c rest IH]; simpl; [|rewrite sum_app]; lia.
 Qed.
-
-(* * Cells *)
-
-(* A float64 in units of the grid. The grid is a power of two, so a finite one is a fraction. *)
-Inductive number : Type := NaN | MinusInfinity | PlusInfinity | Finite (p : Z) (q : positive).
-
-(* min(max(x, first), last), as numerator and denominator; a NaN counts as the first. *)
-Definition clamped (first last : Z) (x : number) : Z * positive :=
-  match x with
-  | NaN | MinusInfinity => (first, 1%positive)
-  | PlusInfinity => (last, 1%positive)
-  | Finite p q => (Z.min (Z.max p (first * Zpos q)) (last * Zpos q), q)
-  end.
-
-(* The integer nearest to p / q, ties to even. *)
-Definition rint (p : Z) (q : positive) : Z :=
-  let below := p / Zpos q in
-  match 2 * (p mod Zpos q) ?= Zpos q with
-  | Lt => below
-  | Gt => below + 1
-  | Eq => if Z.even below then below else below + 1
-  end.
-
-Definition cell (first last : Z) (x : number) : Z :=
-  let (p, q) := clamped first last x in rint p q - first.
-
-(* x <= y; a NaN is below all numbers. *)
-Definition at_most (x y : number) : Prop :=
-  match x, y with
-  | NaN, _ | MinusInfinity, _ | _, PlusInfinity => True
-  | Finite p q, Finite p' q' => p * Zpos q' <= p' * Zpos q
-  | _, _ => False
-  end.
-
-Lemma rint_nearest : forall p q, Z.abs (2 * (p - rint p q * Zpos q)) <= Zpos q.
-Proof.
-  intros p q. unfold rint.
-  pose proof (Z.div_mod p (Zpos q)). pose proof (Z.mod_pos_bound p (Zpos q)).
-  destruct (Z.compare_spec (2 * (p mod Zpos q)) (Zpos q)); [destruct (Z.even _)|..]; lia.
-Qed.
-
-Lemma rint_whole : forall a q, rint (a * Zpos q) q = a.
-Proof. intros a q. pose proof (rint_nearest (a * Zpos q) q). nia. Qed.
-
-Lemma rint_monotone : forall p q p' q', p * Zpos q' <= p' * Zpos q -> rint p q <= rint p' q'.
-Proof.
-  intros p q p' q' H. destruct (Z_le_gt_dec (rint p q) (rint p' q')) as [|G]; [easy|exfalso].
-  pose proof (rint_nearest p q) as N. pose proof (rint_nearest p' q') as N'.
-  assert (E : rint p q = rint p' q' + 1 /\ 2 * p = (2 * rint p' q' + 1) * Zpos q
-    /\ 2 * p' = (2 * rint p' q' + 1) * Zpos q').
-  { apply Z.abs_le in N. apply Z.abs_le in N'. set (b := rint p' q') in *. set (a := rint p q) in *.
-    assert (2 * p * Zpos q' >= (2 * a - 1) * Zpos q * Zpos q') by nia.
-    assert (2 * p' * Zpos q <= (2 * b + 1) * Zpos q' * Zpos q) by nia.
-    assert (a = b + 1) by nia. subst a. nia. }
-  destruct E as (E & P & P').
-  (* Both are a tie between b and b + 1, and even decides alike. *)
-  assert (T : forall u v, 2 * u = (2 * rint p' q' + 1) * Zpos v ->
-    rint u v = if Z.even (rint p' q') then rint p' q' else rint p' q' + 1).
-  { intros u v U. set (b := rint p' q') in *.
-    assert (2 * (u - b * Zpos v) = Zpos v) by lia.
-    assert (D : u / Zpos v = b) by (symmetry; apply Z.div_unique with (u - b * Zpos v); lia).
-    assert (M : u mod Zpos v = u - b * Zpos v) by (rewrite Z.mod_eq; lia).
-    unfold rint. rewrite D, M. destruct (Z.compare_spec (2 * (u - b * Zpos v)) (Zpos v)); lia. }
-  pose proof (T _ _ P). pose proof (T _ _ P'). destruct (Z.even (rint p' q')); lia.
-Qed.
-
-(* Of csrc/summaries/quantise.h: u = rint(min(max(x, lo), hi) / grid) - first is a number from 0 to
-   `span`, whatever x is. *)
-Theorem cell_within_span : forall first span x, 0 <= span ->
-  0 <= cell first (first + span) x <= span.
-Proof.
-  intros first span x S. unfold cell. destruct (clamped first (first + span) x) as (p, q) eqn:E.
-  assert (B : first * Zpos q <= p <= (first + span) * Zpos q) by
-    (destruct x; simpl in E; injection E as <- <-; nia).
-  assert (rint (first * Zpos q) q <= rint p q <= rint ((first + span) * Zpos q) q) by
-    (split; apply rint_monotone; nia).
-  rewrite !rint_whole in H. lia.
-Qed.
-
-(* Of csrc/summaries/quantise.h: u never falls as x grows, and a NaN is cell 0. *)
-Theorem cell_nondecreasing : forall first span x y, 0 <= span -> at_most x y ->
-  cell first (first + span) x <= cell first (first + span) y /\ cell first (first + span) NaN = 0.
-Proof.
-  intros first span x y S H. unfold cell. split.
-  - destruct (clamped first (first + span) x) as (p, q) eqn:E, (clamped first (first + span) y)
-      as (p', q') eqn:E'.
-    enough (rint p q <= rint p' q') by lia. apply rint_monotone.
-    destruct x, y; simpl in *; try easy; injection E as <- <-; injection E' as <- <-; nia.
-  - simpl. unfold rint. rewrite Z.div_1_r, Z.mod_1_r. simpl. lia.
-Qed.
-
-(* Of dpfast.sum: between the bounds the error is at most half a cell a row. *)
-Theorem cell_is_nearest : forall first span p q,
-  first * Zpos q <= p <= (first + span) * Zpos q ->
-  Z.abs (2 * (p - (first + cell first (first + span) (Finite p q)) * Zpos q)) <= Zpos q.
-Proof.
-  intros first span p q H. unfold cell, clamped.
-  replace (Z.min _ _) with p by lia. pose proof (rint_nearest p q).
-  now replace (first + (rint p q - first)) with (rint p q) by lia.
-Qed.
-
-(* 2.5, 3.5, -infinity and NaN between the cells 2 and 6. *)
-Example some_cells : map (cell 2 6) [Finite 5 2; Finite 7 2; MinusInfinity; NaN] = [0; 2; 0; 0].
-Proof. reflexivity. Qed.
 
 (* * What the sums of neighbors can differ by *)
 
@@ -600,4 +495,22 @@ Proof.
   intros Row bin bins r x y D N changes. subst changes.
   replace (Sensitivity _ _ _ _) with (of_weights r 1 1) by now destruct r.
   apply weighted_histogram; auto. lia.
+Qed.
+
+(* Of dpfast/statistics/histogram.py: to cut all sums at 2^62 only brings them closer together. *)
+Theorem cut_sums_are_closer : forall A (f g : A -> Z) s most l, 0 <= most ->
+  let cut := fun z => Z.max (- most) (Z.min most z) in
+  covers s (map (fun c => f c - g c) l) -> covers s (map (fun c => cut (f c) - cut (g c)) l).
+Proof.
+  intros A f g s most l M cut (C0 & C1 & C2 & C3). unfold covers. rewrite !sum_map in *.
+  assert (N : forall c, Z.abs (cut (f c) - cut (g c)) <= Z.abs (f c - g c)) by
+    (unfold cut; lia).
+  repeat split;
+    try (etransitivity; [apply sum_monotone; intros c _; specialize (N c) | eassumption]).
+  - simpl. destruct (Z.eqb_spec (cut (f c) - cut (g c)) 0), (Z.eqb_spec (f c - g c) 0); lia.
+  - exact N.
+  - rewrite <- (Z.abs_square (cut _ - _)), <- (Z.abs_square (f c - g c)).
+    apply Z.square_le_mono_nonneg; lia.
+  - intros z I. apply in_map_iff in I. destruct I as (c & <- & I). specialize (N c).
+    specialize (C3 (f c - g c) (in_map _ _ _ I)). lia.
 Qed.
