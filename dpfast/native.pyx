@@ -1,7 +1,7 @@
 """The C interface of dpfast: what `include/dpfast.h` and ``cimport dpfast.native`` reach.
 
-The functions are those of Python over the caller's buffers, so the rules, the bits and the exact
-decision of what float64 leaves open are the same.
+They call the same code as Python, on buffers of the caller. So the rules, the random bits, and the
+exact decisions where float64 is not enough are the same.
 """
 
 from cpython.object cimport PyObject
@@ -43,14 +43,14 @@ ABI_VERSION = DPFAST_ABI_VERSION
 
 
 cdef int _given(object rng) except -1:
-    """An error for a generator that is NULL, which Python must not see."""
+    """Raise an error for a generator that is NULL, which must not become a Python object."""
     if <PyObject *>rng == NULL:
         raise ArgumentTypeError("rng must be a generator of dpfast.rng or Py_None, got NULL")
     return 0
 
 
 cdef int _room(str name, const void *pointer, Py_ssize_t n) except -1:
-    """Whether there is something to do; an error for what cannot be a buffer."""
+    """Return whether there are elements; raise an error for a pointer that cannot be a buffer."""
     if n < 0 or (n and pointer == NULL):
         raise ArgumentError(f"{name} must be a buffer of at least 0 places, got {n} at "
                             f"{'NULL' if pointer == NULL else 'an address'}")
@@ -137,7 +137,7 @@ cdef int _part(object values, Py_ssize_t start, Py_ssize_t stop, void *out) exce
 
 cdef int _window(const void *x, Py_ssize_t n, Py_ssize_t start, Py_ssize_t stop,
                  const void *out) except -1:
-    """Whether there is something to do; an error for a window that is not within the values."""
+    """Return whether there are elements; refuse a window that is not inside the values."""
     _room("x", x, n)
     if not 0 <= start <= stop <= n:
         raise ArgumentError(f"the window must lie within the {n} values, got {start} to {stop}")

@@ -1,4 +1,5 @@
-"""Rows and their blocks: labels, exact sums, scatter, estimators block by block (see csrc/aggregate)."""
+"""Kernels of sample and aggregate: labels of rows, exact sums, sorting rows into blocks, estimators
+of each block (see csrc/aggregate)."""
 
 from libc.stddef cimport size_t
 from libc.stdint cimport (
@@ -71,7 +72,7 @@ ctypedef fused real:
     float
     integer
 
-# Rows whose labels are made and used at once, in the first-level cache.
+# Labels of so many rows are computed and used at a time, in the first-level cache.
 cdef enum:
     TILE = 2048
 
@@ -103,7 +104,7 @@ cdef int _below(const uint32_t[::1] labels, Py_ssize_t blocks) except -1:
 
 
 def random_labels(Key key not None, Py_ssize_t blocks, int64_t start, uint32_t[::1] out not None):
-    """Uniform labels of rows `start`, `start` + 1, ... into `out`."""
+    """Write uniform labels of rows `start`, `start` + 1, ... to `out`."""
     cdef uint32_t k = _blocks(blocks)
     cdef size_t n = out.shape[0]
     if start < 0 or start > (<int64_t>1 << 62):
@@ -115,7 +116,7 @@ def random_labels(Key key not None, Py_ssize_t blocks, int64_t start, uint32_t[:
 
 def keyed_labels(Key key not None, Py_ssize_t blocks, const uint64_t[::1] low not None,
                  const uint64_t[::1] high, uint32_t[::1] out not None):
-    """Labels of ids by their words (see csrc/tables/keys.h); `high` None: zeros."""
+    """Write the labels of ids from their words (csrc/tables/keys.h); a `high` of None is zeros."""
     cdef uint32_t k = _blocks(blocks)
     cdef size_t n = out.shape[0]
     cdef const uint64_t *more = NULL
@@ -134,9 +135,8 @@ def keyed_labels(Key key not None, Py_ssize_t blocks, const uint64_t[::1] low no
 cdef class Sums:
     """Exact sums of float64 values, one for each block (csrc/aggregate/sums.h).
 
-    `planes` is zeroed memory of shape (PLANES, blocks, 2), `used` (PLANES,), `seen` (blocks,), `near`
-    (blocks, 2), or None for more than NEAR blocks: the caller's arrays, which this object reads and
-    writes.
+    The arrays belong to the caller and are zero at first: `planes` of shape (PLANES, blocks, 2),
+    `used` (PLANES,), `seen` (blocks,), and `near` (blocks, 2), or None for more than NEAR blocks.
     """
 
     cdef dpf_sums sums
@@ -201,10 +201,10 @@ cdef class Sums:
 
     def add_random(self, Key key not None, int64_t start, const real[::1] values not None,
                    int64_t[::1] counts not None, const double[::1] shift=None, Sums squares=None):
-        """Add values to the blocks that `random_labels` gives to rows from `start` on; count them.
+        """Add values to the blocks that `random_labels` gives to rows from `start` on; count rows.
 
-        `shift` has a number for each block, subtracted first; `squares` takes the squares of what
-        is left.
+        `shift` has a number for each block, which is subtracted from its values. `squares` gets the
+        squares of the differences.
         """
         cdef uint32_t labels[TILE]
         cdef double terms[TILE]
@@ -241,14 +241,14 @@ cdef class Sums:
             dpf_wipe(labels, sizeof(labels))
 
     def merge(self, Sums more not None):
-        """Add the sums of as many other blocks."""
+        """Add other sums, of as many blocks."""
         _same(more.sums.blocks, self.sums.blocks)
         with nogil:
             dpf_sums_settle(&more.sums)
             dpf_sums_merge(&self.sums, &more.sums)
 
     def rounded(self, double[::1] fraction not None, int32_t[::1] exponent not None):
-        """The sums, rounded once: ``fraction * 2**exponent``. Flags are not looked at."""
+        """Write the sums, rounded once, as ``fraction * 2**exponent``. Flags are ignored."""
         _same(fraction.shape[0], self.sums.blocks)
         _same(exponent.shape[0], self.sums.blocks)
         with nogil:
@@ -258,7 +258,7 @@ cdef class Sums:
 
 def extremes(const uint32_t[::1] labels not None, const double[::1] values not None,
              double[::1] least not None, double[::1] most not None, uint8_t[::1] seen not None):
-    """Smallest and largest value of each block so far; `seen` is 1 where a NaN was left out."""
+    """Update the extremes of each block; `seen` becomes 1 if a NaN was ignored."""
     cdef size_t n = values.shape[0]
     _same(labels.shape[0], n)
     _same(most.shape[0], least.shape[0])
@@ -273,7 +273,7 @@ def extremes(const uint32_t[::1] labels not None, const double[::1] values not N
 
 
 cdef size_t _groups(Py_ssize_t groups, unsigned shift) except 0:
-    """The first label beyond groups of 2**shift blocks."""
+    """Return the first label that is in none of `groups` groups of 2**shift blocks."""
     if shift > 16 or not 1 <= groups <= <Py_ssize_t>DPF_LABELS_MOST >> shift:
         raise ValueError(f"shift must be at most 16 and groups few, got {shift} and {groups}")
     return <size_t>groups << shift
@@ -290,7 +290,7 @@ def count(const uint32_t[::1] labels not None, int64_t[::1] counts not None, uns
 
 def count_random(Key key not None, Py_ssize_t blocks, int64_t start, Py_ssize_t rows,
                  int64_t[::1] counts not None, unsigned shift=0):
-    """`count` of the labels that `random_labels` gives to rows `start` .. `start` + `rows` - 1."""
+    """Call `count` for the labels of rows `start` .. `start` + `rows` - 1 (`random_labels`)."""
     cdef uint32_t labels[TILE]
     cdef uint32_t k = _blocks(blocks)
     cdef size_t at = 0, here, n = rows
@@ -308,7 +308,7 @@ def count_random(Key key not None, Py_ssize_t blocks, int64_t start, Py_ssize_t 
 
 
 cdef size_t _width(cnp.ndarray rows, cnp.ndarray out) except 0:
-    """Bytes of a row."""
+    """Return the number of bytes of a row."""
     if not (rows.flags.c_contiguous and out.flags.c_contiguous and out.flags.writeable):
         raise ValueError("rows and out must be C-contiguous, and out writeable")
     if rows.ndim < 1 or rows.dtype != out.dtype or rows.dtype.hasobject:
@@ -324,7 +324,7 @@ cdef size_t _width(cnp.ndarray rows, cnp.ndarray out) except 0:
 
 
 cdef size_t _low(object low, unsigned shift, Py_ssize_t rows) except? 3:
-    """Bytes of the low bits of a label; 0 where there are none."""
+    """Return the number of bytes for the low bits of a label; 0 if there are none."""
     if shift == 0:
         if low is not None:
             raise ValueError("there are low bits only where shift is above 0")
@@ -338,9 +338,9 @@ cdef size_t _low(object low, unsigned shift, Py_ssize_t rows) except? 3:
 
 def place(const uint32_t[::1] labels not None, cnp.ndarray rows not None, int64_t[::1] at not None,
           cnp.ndarray out not None, unsigned shift=0, low: NDArray[Any] | None = None):
-    """Copy each row to row ``at[label >> shift]++`` of `out`, the low bits of its label to `low`.
+    """Copy each row to row ``at[label >> shift]++`` of `out`, and its label's low bits to `low`.
 
-    A cursor beyond the table is a `RuntimeError`: the data are not those that were counted.
+    If a row would be beyond the end, the data are not those that were counted: a `RuntimeError`.
     """
     cdef size_t width = _width(rows, out), n = rows.shape[0], done = n
     cdef size_t low_width = _low(low, shift, out.shape[0])
@@ -361,7 +361,7 @@ def place(const uint32_t[::1] labels not None, cnp.ndarray rows not None, int64_
 def place_random(Key key not None, Py_ssize_t blocks, int64_t start, cnp.ndarray rows not None,
                  int64_t[::1] at not None, cnp.ndarray out not None, unsigned shift=0,
                  low: NDArray[Any] | None = None):
-    """`place` with the labels that `random_labels` gives to rows from `start` on."""
+    """The same as `place` with the labels of rows from `start` on (`random_labels`)."""
     cdef uint32_t labels[TILE]
     cdef uint32_t k = _blocks(blocks)
     cdef size_t width = _width(rows, out), n = rows.shape[0], first = 0, here, done
@@ -389,7 +389,7 @@ def place_random(Key key not None, Py_ssize_t blocks, int64_t start, cnp.ndarray
 
 
 cdef int _cuts(const int64_t[::1] cuts, Py_ssize_t rows) except -1:
-    """Cuts that do not fall and span `rows` rows."""
+    """Refuse cuts that are not ascending or do not span `rows` rows."""
     cdef Py_ssize_t g
     cdef bint good = cuts.shape[0] > 0
     for g in range(cuts.shape[0] - 1):
@@ -402,9 +402,10 @@ cdef int _cuts(const int64_t[::1] cuts, Py_ssize_t rows) except -1:
 def refine(low not None: NDArray[Any], unsigned shift, cnp.ndarray rows not None,
            const int64_t[::1] cuts not None, int64_t[::1] offsets not None,
            cnp.ndarray out not None):
-    """Sort groups of 2**shift blocks, ``rows[cuts[g]:cuts[g + 1]]`` from ``cuts[0]`` on, into blocks.
+    """Sort groups of blocks into blocks: ``rows[cuts[g]:cuts[g + 1]]`` from ``cuts[0]`` on.
 
-    Block b becomes ``out[offsets[b]:offsets[b + 1]]``; there are as many blocks as `offsets` says.
+    Block b becomes ``out[offsets[b]:offsets[b + 1]]``. The length of `offsets` is the number of
+    blocks plus 1.
     """
     cdef size_t width = _width(rows, out)
     cdef size_t low_width = _low(low, shift, rows.shape[0])
@@ -428,7 +429,7 @@ def refine(low not None: NDArray[Any], unsigned shift, cnp.ndarray rows not None
 
 def place_runs(const int64_t[::1] cuts not None, cnp.ndarray rows not None,
                int64_t[::1] at not None, cnp.ndarray out not None):
-    """Copy ``rows[cuts[g]:cuts[g + 1]]``, from ``cuts[0]`` on, to row ``at[g]`` of `out` and on."""
+    """Copy ``rows[cuts[g]:cuts[g + 1]]``, from ``cuts[0]`` on, to `out` from row ``at[g]`` on."""
     cdef size_t width = _width(rows, out), runs = cuts.shape[0] - 1, done = runs
     cdef int64_t total = out.shape[0]
     cdef const void *source = cnp.PyArray_DATA(rows)
@@ -476,7 +477,7 @@ EFFORT = DPF_SELECT_EFFORT
 
 
 cdef int64_t _largest(const int64_t[::1] offsets, Py_ssize_t rows) except -1:
-    """The size of the largest block, if blocks lie inside the rows."""
+    """Return the size of the largest block; refuse blocks that are not inside the rows."""
     cdef Py_ssize_t j
     cdef int64_t most = 0
     if offsets.shape[0] < 1 or offsets[0] < 0 or offsets[offsets.shape[0] - 1] > rows:
@@ -492,9 +493,9 @@ def pairs(const double[::1] rows not None, const int64_t[::1] offsets not None,
           const int64_t[::1] ranks not None, double[::1] scratch not None,
           double[::1] lower not None, double[::1] upper not None,
           size_t effort=DPF_SELECT_EFFORT):
-    """Values of rank ``ranks[j]`` and the next of block j, into `lower` and `upper`.
+    """Write the values of rank ``ranks[j]`` and the next rank of block j to `lower` and `upper`.
 
-    `scratch` has as many values as the largest block and `SPARE` more.
+    `scratch` has room for the largest block and `SPARE` more values.
     """
     cdef int64_t most = _largest(offsets, rows.shape[0])
     cdef Py_ssize_t j, blocks = offsets.shape[0] - 1
@@ -520,9 +521,9 @@ def pairs(const double[::1] rows not None, const int64_t[::1] offsets not None,
 def trimmed(const double[::1] rows not None, const int64_t[::1] offsets not None,
             const int64_t[::1] cuts not None, double[::1] scratch not None,
             double[::1] out not None, size_t effort=DPF_SELECT_EFFORT):
-    """The values of block j without the ``cuts[j]`` smallest and largest, block after block.
+    """Write the values of block j without the ``cuts[j]`` smallest and largest, block after block.
 
-    `scratch` as in `pairs`; `out` has room for what is left, exactly or more.
+    `scratch` is as in `pairs`; `out` has room for all written values.
     """
     cdef int64_t most = _largest(offsets, rows.shape[0])
     cdef Py_ssize_t j, blocks = offsets.shape[0] - 1
@@ -549,7 +550,7 @@ def trimmed(const double[::1] rows not None, const int64_t[::1] offsets not None
 
 def modes(const double[::1] rows not None, const int64_t[::1] offsets not None,
           uint64_t[::1] keys not None, double[::1] out not None):
-    """The most frequent value of each block. `keys` has twice the size of the largest."""
+    """Write the most frequent value of each block. `keys` is twice as large as any block."""
     cdef int64_t most = _largest(offsets, rows.shape[0])
     cdef Py_ssize_t blocks = offsets.shape[0] - 1
     cdef double none = 0
@@ -568,7 +569,7 @@ def modes(const double[::1] rows not None, const int64_t[::1] offsets not None,
 def logistic(const double[:, ::1] rows not None, const int64_t[::1] offsets not None,
              Py_ssize_t target, bint intercept, double penalty, Py_ssize_t iterations,
              double tolerance, double[::1] work not None, double[:, ::1] out not None):
-    """Coefficients of block j in row j of `out`, the intercept first; NaN for no answer.
+    """Write the coefficients of block j to row j of `out`, the intercept first; NaN for no answer.
 
     `work` has `logistic_work(columns)` values.
     """
@@ -596,5 +597,5 @@ def logistic(const double[:, ::1] rows not None, const int64_t[::1] offsets not 
 
 
 def logistic_work(Py_ssize_t width) -> int:
-    """Values of work space for rows of `width` columns."""
+    """Return the size of `work` for rows of `width` columns."""
     return DPF_LOGISTIC_WORK(width)

@@ -1,6 +1,6 @@
 """The ChaCha20 bit stream behind the interface of NumPy's bit generators.
 
-A module of its own, since it loads NumPy's generators, which few programs need.
+It is a separate module, because it imports NumPy's generators, which few programs need.
 """
 
 import os
@@ -19,11 +19,11 @@ cdef struct Source:
     dpf_rng *rng
     uint64_t process
     uint64_t forks
-    void *key  # borrowed from the object, which outlives its callbacks
+    void *key  # a borrowed reference: the object that owns it outlives its callbacks
 
 
 cdef int _seed(Source *source) except -1:
-    """Take a new key: a function of the caller's gives it, or raises."""
+    """Get a new key from the caller's function, which may raise."""
     cdef const unsigned char[::1] key = (<object>source.key)()
     if key.shape[0] != 32:
         raise ValueError(f"key must have 32 bytes, got {key.shape[0]}")
@@ -34,7 +34,7 @@ cdef int _seed(Source *source) except -1:
 
 
 cdef void _rekey(Source *source) noexcept with gil:
-    """Take a new key in a forked child. NumPy's loops know no errors: no bit, then, and no child."""
+    """Get a new key in a forked child, or end it: NumPy's loops cannot raise an error."""
     try:
         _seed(source)
     except BaseException as error:
@@ -66,7 +66,7 @@ cdef double _next_double(void *state) noexcept nogil:
 
 
 cdef class ChaCha20(BitGenerator):
-    """One stream for NumPy's loops, which hold its lock. `key` gives 32 fresh bytes a call."""
+    """One stream for NumPy's loops, which hold its lock. `key` returns 32 new bytes each time."""
 
     cdef Source source
     cdef object key
@@ -76,7 +76,7 @@ cdef class ChaCha20(BitGenerator):
         self.source.rng = <dpf_rng *>malloc(sizeof(dpf_rng))
         if self.source.rng == NULL:
             raise MemoryError()
-        BitGenerator.__init__(self, 0)  # the seed of its own is not used
+        BitGenerator.__init__(self, 0)  # NumPy's own seed is not used
         self._seed_seq = None
         self.key = key
         self.source.key = <void *>key
@@ -88,7 +88,7 @@ cdef class ChaCha20(BitGenerator):
         self._bitgen.next_raw = _next_64
 
     def __init__(self, key: Callable[[], bytes]):
-        # What was made is read by other threads without NumPy's lock, which would be another one.
+        # A second call would replace objects that other threads may be reading, even NumPy's lock.
         if self.made:
             raise TypeError("a secure bit generator is made once: make a new one")
         self.made = True

@@ -1,8 +1,8 @@
-"""What of a call is public, as a key of caches."""
+"""The public arguments of a call, as a key of caches."""
 
 
 cdef bint have_types(tuple values, frozenset plain, list types):
-    """Add the types of values, and tell whether all of them are plain, or tuples of plain ones."""
+    """Append the types of values, and return whether all are plain or tuples of plain values."""
     for value in values:
         kind = type(value)
         types.append(kind)
@@ -18,9 +18,9 @@ def public_part(tuple args not None: tuple[Any, ...], dict kwargs not None: dict
                 frozenset others not None: frozenset[str],
                 frozenset plain not None: frozenset[type]) -> tuple[
                     tuple[Any, ...], tuple[str, ...], tuple[Any, ...], tuple[type, ...]] | None:
-    """The arguments but the first and the `others`: those by place, names, values, and all types.
+    """Return positional arguments but the first, and names and values but `others`; and all types.
 
-    None where one of them is neither of a `plain` type nor a tuple of such.
+    Return None if any of them is neither of a `plain` type nor a tuple of values of such types.
     """
     cdef list names = [], values = [], types = []
     for name, value in kwargs.items():

@@ -1,4 +1,4 @@
-"""What the kernels of every room need."""
+"""Functions for the kernels of all rooms."""
 
 from libc.stdint cimport (
     int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -16,7 +16,7 @@ ctypedef fused integer:
 
 
 cdef inline int check_status(int status) except -1:
-    """Raise if a kernel could not run: its status is then not 0 (see csrc/core/isa.h)."""
+    """Raise an error if the status of a kernel is not 0: it had no path (see csrc/core/isa.h)."""
     if status:
         from dpfast.errors import NativeError
 
@@ -29,7 +29,7 @@ cdef extern from "core/dtype.h" nogil:
 
 
 cdef inline int dtype_of(char letter, Py_ssize_t size) noexcept:
-    """Return the dtype of numbers by NumPy's letter and size; -1 if kernels read none such."""
+    """Return the dtype for NumPy's letter and size, or -1 if kernels cannot read it."""
     if letter == b"f":
         return DPF_F64 if size == 8 else DPF_F32 if size == 4 else -1
     if letter == b"i":

@@ -1,4 +1,4 @@
-"""Codes of keys, exact sums by group, and exact draws of a quantile for each group (see csrc/groups)."""
+"""Codes of keys, exact sums by group, and exact draws of a quantile by group (see csrc/groups)."""
 
 from libc.math cimport INFINITY
 from libc.stddef cimport size_t
@@ -65,8 +65,8 @@ cdef const uint8_t[::1] _mask(present):
 cdef class Codes:
     """Codes 0, 1, ... of keys, by their words, in the order in which they were first seen.
 
-    `high` None: zeros; `present` None: all rows have a key. Several threads may `find` at once, while
-    none adds.
+    A `high` of None is zeros; a `present` of None means that all rows have a key. Several threads may
+    call `find` at once, as long as none calls `add`.
     """
 
     cdef dpf_codes table
@@ -83,7 +83,7 @@ cdef class Codes:
         return self.table.count
 
     cdef int _make(self, unsigned bits) except -1:
-        """Make room for ``2**(bits - 1)`` codes, and put those there are into it."""
+        """Create a table for ``2**(bits - 1)`` codes, and copy the present codes to it."""
         cdef size_t size = <size_t>1 << bits
         cdef uint64_t[:, ::1] slots = np.zeros((size, 2), np.uint64)
         cdef uint64_t[::1] high = np.zeros(size >> 1, np.uint64)
@@ -110,7 +110,7 @@ cdef class Codes:
 
     def find(self, const uint64_t[::1] low not None, const uint64_t[::1] high,
              present: NDArray[np.bool_] | None, int32_t[::1] out not None):
-        """Write the code of each row, -1 for what is unknown or no key."""
+        """Write the code of each row, or -1 if its key is unknown or missing."""
         cdef const uint8_t[::1] mask = _mask(present)
         cdef size_t n = _of_one_length(low, high, mask, out)
         if n == 0:
@@ -126,7 +126,7 @@ cdef class Codes:
 
     def add(self, const uint64_t[::1] low not None, const uint64_t[::1] high,
             present: NDArray[np.bool_] | None, int32_t[::1] out not None) -> NDArray[np.int64]:
-        """The same, and words that are new get the next codes; return their rows, in order."""
+        """Like `find`, but new keys get the next codes. Return the rows of new keys, in order."""
         cdef const uint8_t[::1] mask = _mask(present)
         cdef size_t n = _of_one_length(low, high, mask, out), at = 0, news = 0
         if n == 0:
@@ -212,7 +212,7 @@ PARTS = DPF_BOUND_PARTS
 def split(Key key not None, const uint64_t[::1] low not None, const uint64_t[::1] high,
           present: NDArray[np.bool_] | None, const int32_t[::1] codes not None,
           int64_t start) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-    """Return the records of the rows from number `start` on, part by part, and where parts begin.
+    """Return the records of rows, whose numbers begin at `start`, by part; and offsets of parts.
 
     Rows whose code is negative, or whose `present` is False, are left out.
     """
@@ -247,7 +247,7 @@ def split(Key key not None, const uint64_t[::1] low not None, const uint64_t[::1
 
 
 cdef class Blocks:
-    """Records that were split, block by block, each by itself in its parts."""
+    """Blocks of records, each of which `split` has divided into parts."""
 
     cdef dpf_bound_run *runs
     cdef const uint32_t **cuts
@@ -262,7 +262,7 @@ cdef class Blocks:
         free(<void *>self.cuts)
 
     def add(self, const uint64_t[:, ::1] records not None, const uint32_t[::1] cuts not None):
-        """Keep a block, as `split` returns it."""
+        """Append a block, as `split` returns it."""
         cdef size_t room = max(<size_t>16, 2 * self.room)
         cdef int p
         cdef void *more
@@ -289,7 +289,7 @@ cdef class Blocks:
             self.count += 1
 
     cdef size_t _slices(self, size_t first, size_t stop, dpf_bound_run *out) noexcept nogil:
-        """Write what each block has of the parts ``first .. stop - 1``, and return how much."""
+        """Write the arrays of parts ``first .. stop - 1`` of all blocks; return their number."""
         cdef size_t i, rows = 0
         for i in range(self.count):
             out[i].words = self.runs[i].words
@@ -300,7 +300,7 @@ cdef class Blocks:
 
     def joined(self, size_t first, size_t stop,
                size_t words) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Return the records of some parts that have so many words, part by part, and the parts' sizes."""
+        """Return the records with `words` words of some parts, by part; and the sizes of parts."""
         cdef size_t p, i, n, rows = 0
         if not first <= stop <= DPF_BOUND_PARTS:
             raise ValueError("parts must be those that there are")
@@ -325,11 +325,11 @@ cdef class Blocks:
     def mark(self, Key key not None, size_t first, size_t stop, uint64_t groups, uint64_t rows,
              more: Sequence[NDArray[np.uint64]], uint8_t[::1] marks not None,
              uint64_t mask=0xffffffffffffffff, const int32_t[::1] names=None):
-        """Write 1 to the marks of all rows that are kept, of the parts ``first .. stop - 1``.
+        """Write 1 to `marks` for all rows that count, of the parts ``first .. stop - 1``.
 
-        A person keeps at most so many `groups`, and `rows` in each. `more` are arrays of records of
-        these parts that lay elsewhere; all numbers of rows are below the length of `marks`. `names`
-        are hashed in the place of codes.
+        Of a person at most `groups` groups count, and `rows` rows in each. `more` are further arrays of
+        records of these parts. All row numbers are below the length of `marks`. If there are `names`,
+        they are hashed instead of the codes.
         """
         cdef dpf_bound bound
         cdef size_t count = self.count, i
@@ -414,10 +414,10 @@ def add(cnp.ndarray values not None, const int32_t[::1] codes not None, double s
         int64_t first, int64_t span, int64_t filler, uint64_t[:, ::1] out not None) -> int:
     """Add the cells of `values` to the sums of their groups; return how many are NaN.
 
-    `out` has a row for each group and one for rows of none: the sum of cells, counted from `first`,
-    and the number of rows, and with four columns also the sums of the lower and of the upper halves
-    of their squares. Above its lower 40 bits, a number of rows has the carries of the sum. A NaN is
-    cell `filler`, or no row if that is negative.
+    `out` has a row for each group, and a last one for rows in no group. Its columns are the sum of
+    cells, counted from `first`, and the number of rows. With four columns there are also the sums of
+    the lower and of the upper halves of squared cells. A number of rows has 40 bits; above them are the
+    carries of the sum. A NaN is the cell `filler`, or if that is negative, its row does not count.
     """
     cdef int kind = kind_of(values), status
     cdef size_t n = values.shape[0]
@@ -445,9 +445,10 @@ def add(cnp.ndarray values not None, const int32_t[::1] codes not None, double s
 
 def cells(cnp.ndarray values not None, int32_t[::1] codes not None, uint32_t groups, double scale,
           int64_t first, int64_t span, int64_t filler, int32_t[::1] out not None) -> int:
-    """Write the cells of `values`, counted from the first, and `groups` as the code of each row of none; count NaN.
+    """Write the cells of `values`, counted from the first; return how many values are NaN.
 
-    A NaN is the cell `filler`, or a row of none if that is negative.
+    The code of a row in no group becomes `groups`. A NaN is the cell `filler`, or if that is negative,
+    its row is in no group.
     """
     cdef int kind = kind_of(values), status
     cdef size_t n = values.shape[0]
@@ -470,7 +471,7 @@ def combine(const uint64_t[:, ::1] totals not None, int64_t a, int64_t b, int64_
             unsigned shift, int64_t[::1] out not None):
     """Write the floor of ``(a sum + b rows + c squares) / 2**shift`` of each group.
 
-    `totals` is as `add` fills it, without the row of no group. A number beyond 2**62 is cut there.
+    `totals` are those of `add`, without the last row. A result is clamped to 2**62 in size.
     """
     if totals.shape[0] < out.shape[0] or totals.shape[1] not in (2, 4) or shift > 100:
         raise ValueError("there must be totals for each group, of 2 or 4 columns")
@@ -482,10 +483,10 @@ def combine(const uint64_t[:, ::1] totals not None, int64_t a, int64_t b, int64_
 
 def add_columns(const uint32_t[:, ::1] columns not None, const int32_t[::1] codes not None,
                 uint64_t[:, ::1] out not None):
-    """Add rows, a number in each of some columns, to the sums of their groups.
+    """Add rows of several columns to the sums of their groups.
 
-    `out` has a row for each group and one for rows of none: for each column its sum and the number of
-    rows, as `add` has them.
+    `out` has a row for each group, and a last one for rows in no group. It has two numbers for each
+    column, the sum and the number of rows, as in `add`.
     """
     cdef size_t n = columns.shape[1], kinds = columns.shape[0]
     if <size_t>codes.shape[0] != n:
@@ -503,13 +504,14 @@ def bound(const uint64_t[:, ::1] totals not None, bint squares,
           const uint64_t[:, ::1] factors not None, uint64_t most, const uint64_t[:, ::1] ends,
           const int32_t[::1] codes, uint64_t[:, ::1] out not None,
           const uint64_t[::1] whole=None):
-    """Add to `out`, in 128 bits, what units count for of a sum of their sums times factors.
+    """Bound what each unit adds, and add it to `out`, in 128 bits.
 
-    `totals` has a row for each unit, as `add` fills it: two columns for each of some sums side by side,
-    or four with `squares`. The `factors`, of 128 bits, are those of the sums, or of the sum and of
-    squares, and last that of rows. Of its total a unit of c rows counts ``min(c, most) / c``, rounded
-    towards zero, within the two `ends` if there are any. That is added to the row of `out` that `codes`
-    tells, the first if they are None. A unit may have several rows of `totals`, of which `whole` tells c.
+    `totals` has a row for each unit, as in `add`: two columns for each of its sums, or four with
+    `squares`. The total of a unit is a sum of these times `factors` of 128 bits: one for each sum, or
+    one for the sum and one for the sum of squares, and a last one for the number of rows. A unit of c
+    rows counts ``min(c, most) / c`` of its total, rounded towards zero and clamped to the two `ends`, if
+    any. This is added to row ``codes[i]`` of `out`, or to the first row without `codes`. If a unit has
+    several rows of `totals`, `whole` has its c for each of them.
     """
     cdef size_t n = totals.shape[0], columns = totals.shape[1], i
     cdef const int32_t *groups = NULL
@@ -544,7 +546,7 @@ def bound(const uint64_t[:, ::1] totals not None, bint squares,
 
 
 def count(const int32_t[::1] codes not None, uint64_t[::1] out not None):
-    """Add the number of rows of each group to `out`, whose last place is for rows of none."""
+    """Add the number of rows of each group to `out`; its last number is for rows in no group."""
     cdef size_t n = codes.shape[0]
     if out.shape[0] < 1:
         raise ValueError("out must have a place more than groups")
@@ -579,13 +581,14 @@ def quantiles(int32_t[::1] rows not None, const int64_t[::1] offsets not None, i
                   int, tuple[int, int, int, int, int | None, int | None] | None]:
     """Draw a cell for each group from `at` on, by the exponential mechanism; `rows` are reordered.
 
-    Rows are cells, less the first one of the base. The target is that of ``(place, shift)``, or if
-    `inside` is not 0, so many ranks from an end, the upper one if `high` (csrc/groups/quantile.h); c is
-    the rate of half a rank. Of a group there may be more rows than are given: so many `before`, and as
-    many in all as its size. `ties` is that of csrc/statistics/draw.h.
+    Rows are numbers of cells, minus the first cell of the base measure. The target is computed from
+    ``(place, shift)``, or if `inside` is not 0, it is that many ranks from an end, the upper one if
+    `high` (csrc/groups/quantile.h). c is the rate of half a rank. If `rows` has only a part of a group's
+    rows, `before` is the number of rows that come before, and `sizes` the number of all. `ties` is that
+    of csrc/statistics/draw.h.
 
-    Return ``(at, None)`` when all are drawn. Else `at` is a group that the caller has to decide, and
-    beside it stands ``(cell, mass, scale, bound, far, word)``, as in `statistics.draw_node`.
+    Return ``(at, None)`` if all groups are drawn. Otherwise the caller has to decide about group `at`,
+    and the second item is ``(cell, mass, scale, bound, far, word)``, as in `statistics.draw_node`.
     """
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)

@@ -1,4 +1,4 @@
-"""Rows within public limits: their sums by class, cell, side of a hyperplane or center (see csrc/learn)."""
+"""Sums of clamped rows: by class, cell, side of a hyperplane, or center (see csrc/learn)."""
 
 from libc.stddef cimport size_t
 from libc.stdint cimport UINT32_MAX, int64_t, uint32_t, uint64_t
@@ -25,10 +25,10 @@ cdef extern from "learn/box.h" nogil:
 def box_whole(const double[:, ::1] rows not None, double scale, const double[:, ::1] lo not None,
           const double[:, ::1] hi not None, const double[:, ::1] middle not None,
           double[:, ::1] out not None) -> int:
-    """Write the integers of some rows to `out`; how many numbers were NaN.
+    """Write the integers of some rows to `out`; return how many numbers are NaN.
 
-    `lo`, `hi` and `middle`, in cells, are the same for every row: so many rows of them lie side by
-    side that a loop over them is long.
+    `lo`, `hi` and `middle`, in cells, are the limits of the columns. They are repeated for several rows,
+    so that a loop over them is long.
     """
     cdef size_t n = rows.shape[0], width = rows.shape[1], found = 0
     cdef dpf_box_limits limits
@@ -60,16 +60,16 @@ cdef extern from "learn/classes.h" nogil:
     int dpf_classes(const double *x, size_t n, size_t width, const dpf_classes_limits *limits,
                     const uint32_t *key, uint32_t keys, double *sums, size_t *nan)
 
-#: The most rows of a call, and the largest distance of a cell from the middle.
+#: The most rows in a call, and the largest distance of a cell from the middle.
 CLASSES_MOST_ROWS, CLASSES_REACH = DPF_CLASSES_ROWS, DPF_CLASSES_REACH
 
 
 def class_totals(const double[:, ::1] rows not None, const double[:, ::1] limits not None,
            const uint32_t[::1] key not None, double[:, :, ::1] sums not None) -> int:
-    """Add each row to the sums of its key; how many numbers were NaN.
+    """Add each row to the sums of its key; return how many numbers are NaN.
 
-    `limits` are scales, first and last cells and middles, a row of each. `sums` has shape
-    (keys + 1, 2, columns): cells, then their squares; the last of them is for other keys.
+    The rows of `limits` are scales, first cells, last cells and middles. `sums` has the shape (keys + 1,
+    2, columns): sums of cells, and of squared cells; the last ones are for all other keys.
     """
     cdef size_t n = rows.shape[0], width = rows.shape[1], found = 0
     cdef size_t keys = sums.shape[0] - 1
@@ -113,17 +113,17 @@ cdef extern from "learn/cross.h" nogil:
     int dpf_cross_count(const uint32_t *codes, size_t width, size_t n, const uint32_t *key,
                         uint32_t keys, const uint32_t *values, int64_t *counts)
 
-#: The number of a slot, or a key, that is none.
+#: The number that means no slot, or no key.
 NONE = UINT32_MAX
-#: Most keys, and most cells of all attributes.
+#: The most keys, and the most cells of all attributes together.
 MOST_KEYS, MOST_CELLS = 0x7fffffff, 0x3fffffff
 
 
 cdef class Tree:
-    """Nodes of which the first is the root.
+    """The nodes of a tree; the first is the root.
 
-    Node i sends a row to ``child[i]`` plus its code in the attribute ``split[i]``, or to
-    ``child[i] + last[i]`` if the code is beyond that; a leaf is its own child, with last 0.
+    A row at node i goes to ``child[i]`` plus its code in the attribute ``split[i]``, but at most to
+    ``child[i] + last[i]``. A leaf is its own child, with ``last[i] = 0``.
     """
 
     cdef dpf_cross_node *nodes
@@ -154,7 +154,7 @@ cdef class Tree:
 
     def walk(self, const uint32_t[:, ::1] codes not None, size_t steps,
              uint32_t[::1] node not None):
-        """Write the node where each row is so many steps from the root.
+        """Write the node that each row reaches from the root in `steps` steps.
 
         `codes` has shape (rows, width).
         """
@@ -169,7 +169,7 @@ cdef class Tree:
 
     def keys(self, const uint32_t[::1] node not None, const uint32_t[::1] label not None,
              const uint32_t[::1] slot not None, uint32_t classes, uint32_t[::1] key not None):
-        """Write ``slot[node] * classes + label``, or NONE, for each row; `slot` is for each node."""
+        """Write ``slot[node] * classes + label``, or NONE, for each row; each node has a slot."""
         cdef size_t n = node.shape[0], i
         cdef uint32_t last = 0
         if <size_t>label.shape[0] != n or <size_t>key.shape[0] != n or \
@@ -190,11 +190,11 @@ cdef class Tree:
 
 def codes(const double[:, ::1] rows not None, const double[:, ::1] first not None,
           const double[:, ::1] values not None, uint32_t[:, ::1] out not None):
-    """Write the code of each number: its distance from the first value, if it is one of them.
+    """Write the code of each number: its distance from the first value of its column.
 
-    Those of column j are the integers ``first[:, j] .. first[:, j] + values[:, j] - 1``, at most
-    2**31 of them; any other number has the code ``values[:, j]``. The limits of a row stand there
-    once or several times, so that one loop runs over as many rows.
+    The values of column j are the integers ``first[:, j] .. first[:, j] + values[:, j] - 1``, at most
+    2**31 of them. Any other number has the code ``values[:, j]``. The limits may be repeated for several
+    rows, so that one loop runs over as many rows.
     """
     cdef size_t n = rows.shape[0], width = rows.shape[1]
     cdef dpf_cross_limits limits
@@ -218,7 +218,7 @@ def codes(const double[:, ::1] rows not None, const double[:, ::1] first not Non
 
 
 def cells(const uint32_t[::1] values not None, uint32_t keys) -> tuple[NDArray[np.int64], int]:
-    """Where the counts of each attribute begin, and how many there are in all."""
+    """Return where the counts of each attribute begin, and the number of all counts."""
     sizes = (np.asarray(values, np.int64) + 1) * (<int64_t>keys + 1)
     ends = np.cumsum(sizes)
     return ends - sizes, int(sizes.sum())
@@ -228,8 +228,8 @@ def count(const uint32_t[:, ::1] codes not None, const uint32_t[::1] key not Non
           const uint32_t[::1] values not None, int64_t[::1] counts not None):
     """Add each row to its cell of each attribute.
 
-    The cells of an attribute are a table of shape (values + 1, keys + 1), whose last row and column
-    are for codes and keys that are none; they lie one after the other.
+    The cells of an attribute are a table of shape (values + 1, keys + 1); its last row and its last
+    column are for all other codes and keys. The tables follow one another.
     """
     cdef size_t n = key.shape[0], width = values.shape[0]
     cdef uint64_t size = 0
@@ -261,7 +261,7 @@ cdef extern from "learn/gram.h" nogil:
     int dpf_gram(const double *rows, size_t n, size_t width, const dpf_box_limits *limits,
                  int64_t *sums, int64_t *products, double *scratch, size_t *done)
 
-#: Rows of a stretch, the most rows of a call, and the most columns.
+#: The rows of a block, the most rows in a call, and the most columns.
 GRAM_STRETCH, GRAM_MOST_ROWS, GRAM_MOST_COLUMNS = DPF_GRAM_ROWS, DPF_GRAM_CALL, DPF_GRAM_WIDTH
 
 
@@ -270,8 +270,8 @@ def gram_add(const double[:, ::1] rows not None, double scale, const double[:, :
         int64_t[::1] sums not None, int64_t[:, ::1] products not None) -> int:
     """Add the sums of all columns to `sums`, and those of ``z_i z_j``, i <= j, to `products`.
 
-    Stops before the first stretch of rows that has a NaN; how many rows have been added. What z is,
-    and the limits, are those of `box_whole`.
+    Stop before the first block of rows that has a NaN, and return how many rows were added. z and the
+    limits are those of `box_whole`.
     """
     cdef size_t n = rows.shape[0], width = rows.shape[1], done = 0
     cdef dpf_box_limits limits
@@ -338,7 +338,7 @@ MARGIN_REACH, PAIRS_REACH = int(DPF_MARGIN_REACH), int(DPF_PAIRS_REACH)
 
 
 cdef int _margin_columns(const double[:, ::1] columns, double reach) except -1:
-    """Whether limits are in order and no coordinate is larger than it may be."""
+    """Refuse limits that are not in order, or allow a coordinate above `reach`."""
     cdef Py_ssize_t j
     for j in range(columns.shape[1]):
         if not (columns[0, j] <= columns[1, j] and columns[3, j] >= 0
@@ -352,10 +352,10 @@ cdef int _margin_columns(const double[:, ::1] columns, double reach) except -1:
 def margin_wrong(const double[:, ::1] rows not None, const double[::1] labels not None,
           const double[:, ::1] columns not None, const double[::1] w not None, double bias,
           double length, bint skip, double[::1] sums not None) -> tuple[int, int, int]:
-    """How many rows are on the wrong side, the sum of their labels, and how many had a NaN.
+    """Return how many rows are on the wrong side, the sum of their labels, and how many have a NaN.
 
-    `columns` has lo, hi, middle, scale and fill, one row of each; no coordinate may be larger than
-    `MARGIN_REACH`. The sums of the coordinates of the rows that are wrong are added to `sums`.
+    The rows of `columns` are lo, hi, middle, scale and fill. No coordinate may be larger than
+    `MARGIN_REACH`. The sums of the coordinates of the wrong rows are added to `sums`.
     """
     cdef size_t n = rows.shape[0], width = rows.shape[1]
     cdef double[::1] scratch
@@ -386,10 +386,10 @@ def margin_wrong(const double[:, ::1] rows not None, const double[::1] labels no
 def pairs_add(const double[:, ::1] rows not None, const double[::1] labels not None,
           const double[:, ::1] columns not None, bint skip, int64_t[::1] sums not None,
           int64_t[::1] products not None) -> int:
-    """Add the sums of the coordinates of all columns, labels as the last, and of the products of
-    each two, row by row of an upper triangle; how many rows had a NaN.
+    """Add the sums of coordinates and of their products; return how many rows have a NaN.
 
-    `columns` is as in `margin_wrong`, with one more for the labels; no coordinate may be larger than
+    The labels are the last column. Products are those of an upper triangle, row by row. `columns` is as
+    in `margin_wrong`, with one column more for the labels. No coordinate may be larger than
     `PAIRS_REACH`.
     """
     cdef size_t n = rows.shape[0], width = columns.shape[1], missing = 0
@@ -441,11 +441,10 @@ NEAREST_MOST_ROWS = DPF_NEAREST_ROWS
 
 
 cdef class NearestColumns:
-    """What is known of the columns: cells ``first .. first + span`` of width ``1 / scale``.
+    """The public numbers of the columns: cells ``first .. first + span`` of width ``1 / scale``.
 
-    The number of a row in column j is clamped to the first and the last cell; its coordinate is its
-    distance from ``middle[j]``, times `unit`. A NaN counts as ``fill[j]``, or leaves its row without
-    a centre.
+    The value of a row in column j is clamped to the first and the last cell. Its coordinate is its
+    distance from ``middle[j]``, times `unit`. A NaN counts as ``fill[j]``, or its row has no centre.
     """
 
     cdef dpf_nearest_column *columns
@@ -520,7 +519,7 @@ cdef class NearestColumns:
 
     def labels(self, const double[:, ::1] rows not None, const double[:, ::1] at not None,
                const double[::1] half not None, int64_t[::1] out not None):
-        """The number of each row's nearest centre; the number of centres where there is none."""
+        """Write the index of each row's nearest centre, or the number of centres if it has none."""
         if out.shape[0] != rows.shape[0]:
             raise ValueError("out must be as long as the rows")
         if out.shape[0]:

@@ -12,7 +12,7 @@ cdef extern from "noise/choice_words.h" nogil:
 
 
 cdef class Script:
-    """Words to be drawn in place of a bit stream's, for tests. NOT PRIVATE."""
+    """Words to be drawn instead of those of a bit stream, for tests. NOT PRIVATE."""
     cdef dpf_words words
 
 

@@ -87,7 +87,7 @@ cdef int _stride(const double[::1] values, Py_ssize_t n, str name) except -1:
 
 cdef const uint64_t *_words(BitStream stream, const uint64_t[::1] given, size_t n,
                             dpf_rng **rng) except? NULL:
-    """Return the words given for n samples; or none, with the generator of a stream in `rng`."""
+    """Return the `given` words for n samples; or NULL, with the generator of a stream in `rng`."""
     if stream is not None:
         rng[0] = stream.state
         return NULL
@@ -97,7 +97,7 @@ cdef const uint64_t *_words(BitStream stream, const uint64_t[::1] given, size_t 
 
 
 cdef int _check_room(const int64_t[::1] lane, const uint64_t[::1] word, Py_ssize_t start) except -1:
-    """Refuse less room for undecided samples than a block of them may need."""
+    """Refuse arrays for undecided samples that are smaller than a block."""
     if lane.shape[0] < DPF_GRID_BLOCK or word.shape[0] < lane.shape[0] or start < 0:
         raise ValueError(f"lane and word must have at least {DPF_GRID_BLOCK} places")
     return 0
@@ -108,9 +108,9 @@ def fill(BitStream stream, const uint64_t[::1] given, Table table not None,
          const double[::1] frac not None, const double[::1] whole not None,
          double[::1] out not None, Py_ssize_t start, int64_t[::1] lane not None,
          uint64_t[::1] word not None) -> tuple[int, int]:
-    """Fill `out` from index `start`; return (next index, undecided lanes).
+    """Draw `out` from index `start` on; return (next index, number of undecided samples).
 
-    Bits come from `stream`, or from `given` (one word per sample, for tests) when `stream` is None.
+    Bits are from `stream`, or if that is None, from `given`: one word for each sample, for tests.
     """
     cdef dpf_grid_input inputs
     cdef size_t n = out.shape[0], done = start, found = 0, room = lane.shape[0]
@@ -151,7 +151,7 @@ def integers(BitStream stream, const uint64_t[::1] given, Table table not None, 
 
 def few_integers(BitStream stream not None, Table table not None, double ratio, double frac,
                  Py_ssize_t n) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
-    """At most `BLOCK` integers of `integers`, and the places and words of undecided ones."""
+    """Return at most `BLOCK` samples of `integers`, and the indices and words of undecided ones."""
     cdef int64_t lane[DPF_GRID_BLOCK]
     cdef uint64_t word[DPF_GRID_BLOCK]
     cdef size_t found = 0, i
@@ -168,7 +168,7 @@ def few_integers(BitStream stream not None, Table table not None, double ratio, 
 def accept(BitStream stream, const uint64_t[::1] given, Table table not None,
            const int64_t[::1] y not None, double centre, double half_precision,
            uint64_t[::1] drawn not None, uint8_t[::1] keep not None) -> int:
-    """Verdicts 1 (keep), 0 (reject) or 2 (open) on candidates; return how many are open."""
+    """Decide about candidates: 1 (keep), 0 (reject), 2 (undecided); return how many are 2."""
     cdef size_t n = y.shape[0], undecided = 0
     cdef dpf_rng *rng = NULL
     cdef const uint64_t *words = _words(stream, given, n, &rng)
@@ -184,7 +184,7 @@ def accept(BitStream stream, const uint64_t[::1] given, Table table not None,
 
 def one(BitStream stream not None, Table table not None, double value, double scale,
         double granularity) -> float | int:
-    """One sample as a float, or its 64 bits as an int when they leave it undecided."""
+    """Return one sample as a float, or its 64 bits as an int if they do not decide it."""
     cdef dpf_grid_input inputs
     cdef double ratio = scale / granularity, frac, whole, out, place = value / granularity
     cdef int64_t lane[DPF_GRID_BLOCK]
@@ -254,7 +254,7 @@ ROWS_SHIFT = DPF_CHOICE_ROWS_SHIFT
 
 
 cdef class Script:
-    """Words to be drawn in place of a bit stream's, for tests. NOT PRIVATE."""
+    """Words to be drawn instead of those of a bit stream, for tests. NOT PRIVATE."""
 
     def __cinit__(self, words: Iterable[Any]):
         made = [int(word) for word in words]
@@ -282,7 +282,7 @@ cdef class Script:
 
 
 cdef dpf_words *source(object stream, dpf_words *own) except NULL:
-    """The words of `stream`; `own` is the caller's room for those of a bit stream."""
+    """Return the words of `stream`; `own` is memory of the caller for those of a bit stream."""
     if isinstance(stream, Script):
         return &(<Script>stream).words
     if not isinstance(stream, BitStream):
@@ -299,7 +299,7 @@ cdef int check(dpf_words *words) except -1:
 
 
 def below(uint64_t n, stream not None: BitStream | Script) -> int:
-    """A uniform integer of 0 .. n - 1."""
+    """Draw a uniform integer of 0 .. n - 1."""
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
     if n == 0:
@@ -329,7 +329,7 @@ def slots(const int64_t[::1] limit not None, int64_t[::1] out not None,
 
 
 def orders(int64_t[:, ::1] out not None, size_t k, stream not None: BitStream | Script):
-    """Fill each row with 0 .. n - 1, of which the first `k` are in random order."""
+    """Fill each row with 0 .. n - 1; its first `k` entries are in random order."""
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
     cdef Py_ssize_t row
@@ -345,7 +345,7 @@ def orders(int64_t[:, ::1] out not None, size_t k, stream not None: BitStream | 
 
 
 cdef class Runs:
-    """Bounds of weights ``count exp(-c D)`` as running sums, and draws from them."""
+    """Draws of runs with weights ``count exp(-c D)``, from running sums of their upper bounds."""
     cdef dpf_choice_runs runs
     cdef const double[::1] distance
     cdef const int64_t[::1] count
@@ -385,7 +385,7 @@ cdef class Runs:
 
     @property
     def shift(self) -> int:
-        """S: the bounds are for weights times 2**S."""
+        """S; bounds are those of weights times 2**S."""
         return self.runs.lift + self.runs.shift
 
     def total(self, uint64_t[::1] out not None):
@@ -414,7 +414,7 @@ cdef class Runs:
     def keep(self, const int64_t[::1] run not None, const double[::1] distance not None,
              double slack, uint8_t[::1] kept not None, Py_ssize_t start,
              stream not None: BitStream | Script) -> tuple[int, int]:
-        """Coins from `start`: (index, word) of the first that is open; index n when all are done."""
+        """Flip coins from `start` on; return (index, word) of an undecided one, or index n."""
         cdef dpf_words own
         cdef dpf_words *words = source(stream, &own)
         cdef size_t n = run.shape[0], at = start
@@ -435,7 +435,7 @@ cdef class Runs:
 
     def draw(self, int64_t[::1] out not None, Py_ssize_t start,
              stream not None: BitStream | Script) -> tuple[int, int]:
-        """Draws from `start`: (index, word) of one whose coin is open; index n when all are done."""
+        """Draw from `start` on; return (index, word) of an undecided draw, or index n."""
         cdef dpf_words own
         cdef dpf_words *words = source(stream, &own)
         cdef size_t n = out.shape[0], at = start
@@ -467,7 +467,7 @@ cdef dpf_choice_matrix _matrix(const double[:, ::1] values, const double[::1] be
 def rows(const double[:, ::1] values not None, const double[::1] best not None, double c,
          double slack, uint64_t[::1] scratch not None, int64_t[:, ::1] out not None,
          Py_ssize_t start, stream not None: BitStream | Script) -> tuple[int, int, int]:
-    """Draws by row from `start`: (index, bound, word) of one whose coin is open; index out.size at the end."""
+    """Draw from `start` on; return (index, bound, word) of an undecided draw, or index out.size."""
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
     cdef dpf_choice_matrix matrix = _matrix(values, best, c, slack)
@@ -487,7 +487,7 @@ def rows(const double[:, ::1] values not None, const double[::1] best not None, 
 
 def row_sums(const double[:, ::1] values not None, const double[::1] best not None, double c,
              double slack, uint64_t[:, ::1] out not None):
-    """Running sums of the bounds of each row (for tests)."""
+    """Write the running sums of the bounds of each row (for tests)."""
     cdef dpf_choice_matrix matrix = _matrix(values, best, c, slack)
     if out.shape[0] != values.shape[0] or out.shape[1] != values.shape[1]:
         raise ValueError("out must have the shape of values")
@@ -498,7 +498,8 @@ def row_sums(const double[:, ::1] values not None, const double[::1] best not No
 def subset(const double[:, ::1] values not None, const double[::1] best not None, double c,
            uint64_t[::1] drawn not None, uint8_t[::1] heads not None, bint settled,
            int64_t[::1] out not None, Py_ssize_t start, stream not None: BitStream | Script) -> int:
-    """Permute-and-flip by row from `start`: a row with open coins (OPEN in heads), or how many rows."""
+    """Permute-and-flip by row from `start` on; return a row with undecided coins, which are OPEN in
+    `heads`, or the number of rows."""
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
     cdef dpf_choice_matrix matrix = _matrix(values, best, c, 0.0)

@@ -1,4 +1,4 @@
-"""Sums of a query over many multisets, and multiplicative weights of a universe (see csrc/online)."""
+"""Sums of a query over multisets, and multiplicative weights of a universe (see csrc/online)."""
 
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, uint8_t
@@ -13,7 +13,7 @@ cdef extern from "online/multisets.h" nogil:
 
 def multiset_sums(const uint8_t[:, ::1] counts not None, const int32_t[::1] weights not None,
          int32_t[::1] out not None, Py_ssize_t begin, Py_ssize_t end):
-    """out[i] = the sum of ``weights[u] * counts[u, i]``, for begin <= i < end.
+    """Set out[i] to the sum of ``weights[u] * counts[u, i]``, for begin <= i < end.
 
     Sums must stay below 2**31.
     """
@@ -46,10 +46,10 @@ cdef extern from "online/weights.h" nogil:
 def compare(const float[::1] part not None, const int32_t[::1] counts,
             const double[::1] query not None, double unit, Py_ssize_t begin, Py_ssize_t end,
             Py_ssize_t block, double[:, ::1] out not None):
-    """The sums of ``w part`` and ``w counts`` over each block, and how many numbers of it are odd.
+    """Write the sums of ``w part`` and ``w counts`` of each block, and count its invalid numbers.
 
-    w is `query` in integers of ``1 / unit``; see the header. Blocks are those from `begin`, a multiple
-    of `block`, to `end`; row i of `out` is for elements ``i * block ..``.
+    w is `query` in integers of ``1 / unit`` (csrc/online/weights.h). The blocks are those from `begin`, a
+    multiple of `block`, to `end`. Row i of `out` is for the elements from ``i * block`` on.
     """
     cdef Py_ssize_t size = part.shape[0], at = begin
     if query.shape[0] != size or (counts is not None and counts.shape[0] != size):
@@ -74,10 +74,10 @@ def compare(const float[::1] part not None, const int32_t[::1] counts,
 def move(double[::1] log not None, float[::1] part not None, const double[::1] query not None,
          double unit, double step, double bound, const double[::1] next, Py_ssize_t begin,
          Py_ssize_t end, Py_ssize_t block, double[:, ::1] out not None):
-    """Add ``step w / unit`` to the logarithms of begin <= u < end, and find their weights anew.
+    """Add ``step w / unit`` to the logarithms of begin <= u < end, and compute the new weights.
 
-    Of each block, as in `compare`: the sum of the weights, that of ``w part`` for the query `next` if
-    there is one, and the largest logarithm.
+    Write for each block, as in `compare`: the sum of its weights, the sum of ``w part`` for the query
+    `next`, if there is one, and its largest logarithm.
     """
     cdef Py_ssize_t size = log.shape[0], at = begin
     if part.shape[0] != size or query.shape[0] != size or (next is not None and next.shape[0] != size):
@@ -109,7 +109,7 @@ cdef _look(Py_ssize_t size, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t block, 
 
 def weights_products(const float[:, ::1] rows not None, const double[::1] p not None,
                      double[::1] out not None, Py_ssize_t begin, Py_ssize_t end):
-    """out[i] = the sum of ``rows[i, u] p[u]``, for begin <= i < end."""
+    """Set out[i] to the sum of ``rows[i, u] p[u]``, for begin <= i < end."""
     cdef Py_ssize_t size = p.shape[0]
     if rows.shape[1] != size or out.shape[0] != rows.shape[0] or not size:
         raise ValueError(f"rows must have {size} numbers, and a place in out each")

@@ -6,7 +6,7 @@ cdef extern from "rng/rng.h" nogil:
     ctypedef struct dpf_rng:
         uint32_t key[8]
         size_t at
-        uint8_t buffer[1]  # DPF_RNG_BYTES of them
+        uint8_t buffer[1]  # of DPF_RNG_BYTES bytes
     void dpf_chacha_group(const uint32_t *key, uint32_t counter, const uint32_t *nonce, uint8_t *out)
     void dpf_rng_seed(dpf_rng *rng, const uint8_t *key)
     void dpf_rng_fill(dpf_rng *rng, void *out, size_t bytes)

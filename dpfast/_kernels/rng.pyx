@@ -17,12 +17,12 @@ cdef extern from "rng/rng_process.h" nogil:
 
 
 def isa() -> str:
-    """Name of the instruction set that the kernels of this process run on."""
+    """Return the name of the instruction set that the kernels of this process use."""
     return dpf_isa_name(dpf_isa()).decode()
 
 
 def isa_paths() -> list[str]:
-    """The values of DPFAST_ISA that work on this processor, narrowest first."""
+    """Return the values of DPFAST_ISA that work on this processor, the narrowest first."""
     return [dpf_isa_name(path).decode() for path in range(dpf_isa_best() + 1)]
 
 
@@ -37,7 +37,7 @@ forks_seen = 0
 
 
 def forked():
-    """Count one more fork; the child calls it before anything else."""
+    """Count one more fork. A child calls it before anything else."""
     global forks_seen
     forks_seen += 1
 
@@ -47,12 +47,12 @@ if hasattr(os, "register_at_fork"):
 
 
 def witnesses() -> tuple[int, int]:
-    """What says that this is another process: the process number and the forks counted."""
+    """Return two numbers by which processes differ: the process number, and the count of forks."""
     return dpf_rng_process(), forks_seen
 
 
 cdef class BitStream:
-    """One ChaCha20 stream. Not for two threads at once: each takes its own from a generator."""
+    """One ChaCha20 stream, for one thread: each thread gets another stream from a generator."""
 
     def __cinit__(self, const uint8_t[::1] key not None: Buffer):
         if key.shape[0] != 32:
@@ -73,10 +73,10 @@ cdef class BitStream:
         raise TypeError("a bit stream can be neither pickled nor copied: it would repeat its noise")
 
     def here(self) -> bool:
-        """Whether this process made the stream: two independent witnesses say that no fork came since.
+        """Whether this process created the stream, by two independent checks for a fork.
 
-        The kernel (or the process id) knows of forks that bypass Python; the count of Python's own
-        fork hook knows of a child that was given the id of a dead ancestor.
+        The number from the operating system notices forks that bypass Python. The count of Python's
+        fork hook notices a child with the process id of a dead ancestor.
         """
         return self.process == dpf_rng_process() and self.forks == forks_seen
 
@@ -120,13 +120,13 @@ def wipe(bytes secret not None):
 
 def chacha_group(const uint32_t[::1] key not None: Buffer, uint32_t counter,
                  const uint32_t[::1] nonce not None: Buffer, uint8_t[::1] out not None: Buffer):
-    """Sixteen blocks at `counter` .. `counter + 15`, interleaved as `rng/rng.h` says (for tests)."""
+    """Write blocks `counter` .. `counter + 15`, in the order of `rng/rng.h` (for tests)."""
     if key.shape[0] != 8 or nonce.shape[0] != 3 or out.shape[0] != 1024:
         raise ValueError("key and nonce must have 8 and 3 words, out 1024 bytes")
     dpf_chacha_group(&key[0], counter, &nonce[0], &out[0])
 
 
 def inspect(BitStream stream not None) -> tuple[bytes, int, bytes]:
-    """The key, the read position and the buffer of a stream (for tests of key erasure only)."""
+    """Return the key, the read position and the buffer of a stream (for tests of key erasure)."""
     key = b"".join((<object>stream.state.key[i]).to_bytes(4, "little") for i in range(8))
     return key, stream.state.at, stream.state.buffer[:DPF_RNG_BYTES]

@@ -31,9 +31,9 @@ LEAST_ROOM = 64 * DPF_COINS_RUN
 
 def exponents(const double[::1] distance not None,
               double c) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
-    """For each distance, an integer that is surely not above ``c d / ln 2`` (at most `MOST`).
+    """Return for each distance d an integer certainly not above ``c d / ln 2``, at most `MOST`.
 
-    Returns the integers (`NONE` for a negative distance) and how often each of 0 .. 255 occurs.
+    A negative distance has the integer `NONE`. The second array is how often each of 0 .. 255 occurs.
     """
     cdef size_t blocks = distance.shape[0]
     found = np.empty(blocks, np.uint8)
@@ -50,8 +50,8 @@ def flip(const uint8_t[::1] exponents not None, unsigned shift, size_t at,
          int64_t[::1] out not None, BitStream stream not None) -> tuple[int, int]:
     """Flip 64 coins of probability ``2**-(exponents[b] + shift)`` for each block b from `at` on.
 
-    Writes ``64 b + slot`` of those with heads to `out`. Returns how many they are and the block to
-    go on with, which is ``len(exponents)`` at the end.
+    Write ``64 b + slot`` of the coins with heads to `out`. Return how many they are, and the next block,
+    which is ``len(exponents)`` if all are done.
     """
     cdef size_t blocks = exponents.shape[0], room = out.shape[0], written = 0
     if room < 64 * DPF_COINS_RUN:
@@ -81,10 +81,10 @@ cdef bint _plain(cnp.ndarray a):
 
 
 def block_peaks(cnp.ndarray values not None, Py_ssize_t block, cnp.ndarray out not None) -> int:
-    """The largest of each `block` consecutive `values` into `out`, which has their dtype.
+    """Write the largest of each `block` consecutive `values` to `out`, which has their dtype.
 
-    Returns flags: `NAN` was seen (and left out), plus infinity was (`INFINITE`), anything above
-    minus infinity was (`ABOVE`).
+    Return flags: there is a NaN, which is ignored (`NAN`); there is plus infinity (`INFINITE`); there is
+    a value above minus infinity (`ABOVE`).
     """
     cdef char letter = values.descr.kind
     cdef int kind = dtype_of(b"u" if letter == b"b" else letter, values.itemsize), flags

@@ -1,4 +1,5 @@
-"""Kernels of local and smooth sensitivity (see csrc/sensitivity/envelope.h), and e^x with proved error."""
+"""Kernels of local and smooth sensitivity (see csrc/sensitivity/envelope.h), and e^x with a proved
+error bound."""
 
 from libc.stdint cimport int64_t
 
@@ -36,7 +37,7 @@ cdef extern from "sensitivity/envelope.h" nogil:
     enum:
         DPF_DIVIDE, DPF_FORWARD, DPF_MIRRORED
 
-# Ways for `method` of Column.smooth_replace, for tests.
+# Values of `method` of Column.smooth_replace, for tests.
 DIVIDE = DPF_DIVIDE
 FORWARD = DPF_FORWARD
 MIRRORED = DPF_MIRRORED
@@ -151,7 +152,7 @@ def rank_starts(int64_t p, int64_t r, int64_t first, int64_t stop) -> NDArray[np
 
 cdef cnp.ndarray _of_products(const double[::1] a, const double[::1] b,
                               double (*function)(dpf_pair) noexcept nogil):
-    """Return a function of the products of two arrays, each taken exactly."""
+    """Return a function of the exact products of two arrays."""
     cdef Py_ssize_t t, n = a.shape[0]
     if b.shape[0] != n:
         raise ValueError("a and b must have the same length")
@@ -164,11 +165,11 @@ cdef cnp.ndarray _of_products(const double[::1] a, const double[::1] b,
 
 
 def exp_product(const double[::1] a not None, const double[::1] b not None) -> NDArray[np.float64]:
-    """Return e^(a b) for a b <= 0, the product taken exactly."""
+    """Return e^(a b) for a b <= 0, with the exact product."""
     return _of_products(a, b, dpf_exp_pair)
 
 
 def inverse_expm1_product(const double[::1] a not None,
                           const double[::1] b not None) -> NDArray[np.float64]:
-    """Return 1 / (e^(a b) - 1) for a b > 0, the product taken exactly."""
+    """Return 1 / (e^(a b) - 1) for a b > 0, with the exact product."""
     return _of_products(a, b, dpf_inverse_expm1_pair)

@@ -1,4 +1,4 @@
-"""Bins with public edges, placements of quantiles, randomized response (see csrc/statistics)."""
+"""Bins with public edges, draws of quantiles, randomized response (see csrc/statistics)."""
 
 from libc.math cimport INFINITY, floor
 from libc.stddef cimport size_t
@@ -24,7 +24,7 @@ cdef bint _plain(cnp.ndarray a):
 
 
 cdef int take_base(dpf_draw *given, base) except -1:
-    """Set the base measure, a `noise.grid.Base`, which has to outlive the draw."""
+    """Set the base measure, a `noise.grid.Base`, which must exist as long as the draw."""
     cdef cnp.ndarray spacing = base.round_steps, weight = base.weights
     given.base.shift, given.base.each, given.base.zero = base.shift, base.uniform, base.zero
     given.base.above, given.base.below = base.above, base.below
@@ -39,7 +39,7 @@ cdef int take_base(dpf_draw *given, base) except -1:
 
 
 cdef void divide_room(dpf_draw_room *room, int64_t *memory, size_t runs) noexcept:
-    """Divide 9 numbers a run."""
+    """Divide memory of 9 numbers for each run among the arrays of `room`."""
     room.start, room.end, room.low = memory, memory + runs, memory + 2 * runs
     room.high, room.mass = memory + 3 * runs, memory + 4 * runs
     room.begin, room.size = memory + 5 * runs, memory + 6 * runs
@@ -47,7 +47,7 @@ cdef void divide_room(dpf_draw_room *room, int64_t *memory, size_t runs) noexcep
 
 
 cdef tuple told(const dpf_draw_found *found, int status):
-    """What the caller of a draw has to decide by."""
+    """Return the numbers by which the caller of a draw decides about a proposal."""
     word = None if status == DPF_DRAW_LUMP else found.word
     far = int(found.far) << 64 | int(found.further) if status == DPF_DRAW_OPEN else None
     return found.mass, found.scale, found.bound, far, word
@@ -67,16 +67,16 @@ def draw_node(const int64_t[::1] rows not None, int64_t before, int64_t n,
                   tuple[int, int, int, int, int | None] | None] | None:
     """Draw a cell of a node, and if it `divides` a part of the cell, by the exponential mechanism.
 
-    `rows` are the ascending cells of the ranks from ``before + 1`` on, of `n`. `low` and `high` are the
-    ends (csrc/statistics/draw.h), and the target is ``whole + rest / 2**64``; c is the rate of half a
-    rank. `base` is a `noise.grid.Base`. With `narrow` there is a wider window, or `under` and `over` can
-    be told, which is asked for by None where too much lies outside. `ties` is the r of cells with rows,
-    at a `place` by 2**32, of a node that does not divide.
+    `rows` are the ascending cells of the ranks from ``before + 1`` on, of `n` ranks. `low` and `high` are
+    the ends (csrc/statistics/draw.h). The target is ``whole + rest / 2**64``, and c is the rate of half a
+    rank. `base` is a `noise.grid.Base`. `narrow` says that the caller can pass a wider window, or `under`
+    and `over`. Then the result is None if too much weight is outside of the window. For a node that does
+    not divide, ``place / 2**32`` is q and `ties` the limit of r.
 
-    Return ``(cell, part, less, leq, coins, None)``, or a cell that the caller has to decide, and instead of
-    None ``(mass, scale, bound, far, word)``; the word is None where the ranks of the cell are not known.
-    `coins` are None, or if it `flips`, of a node that does not divide, ``(proposals, sum of bounds, scale,
-    least u, u)``, where u by 2**64 is that of the cell, if it is known.
+    Return ``(cell, part, less, leq, coins, None)``. If the caller has to decide about the cell, the last
+    item is ``(mass, scale, bound, far, word)`` instead; its word is None if the ranks of the cell are
+    unknown. `coins` is None, except for a node that does not divide, with `flips`: then it is ``(proposals,
+    sum of bounds, scale, least u, u)``, where u is in units of 2**-64, and None if it is unknown.
     """
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
@@ -123,9 +123,9 @@ def draw_node(const int64_t[::1] rows not None, int64_t before, int64_t n,
 
 def cells(const double[::1] values not None, double lo, double hi, double grid, int64_t first,
           int64_t last) -> NDArray[np.int64]:
-    """Return the cell of a grid, a power of two, at or next below each of some values.
+    """Return for each value its cell on a grid, a power of two, rounded down.
 
-    Values outside of ``lo .. hi`` count as these, and cells outside of ``first .. last`` as these.
+    Values are clamped to ``lo .. hi``, and cells to ``first .. last``.
     """
     cdef Py_ssize_t i, n = values.shape[0]
     cdef cnp.ndarray found = np.empty(n, np.int64)
@@ -134,7 +134,7 @@ def cells(const double[::1] values not None, double lo, double hi, double grid, 
     for i in range(n):
         x = values[i]
         x = hi if x > hi else x if x > lo else lo
-        cell = floor(x / grid)  # exact, or an underflow towards 0
+        cell = floor(x / grid)  # the quotient is exact, unless it underflows to 0
         if cell * grid > x:
             cell -= 1
         out[i] = min(max(<int64_t>cell, first), last)
@@ -151,7 +151,7 @@ MAGNITUDES = DPF_MAGNITUDES_CELLS
 
 
 def magnitudes(cnp.ndarray values not None, int64_t[::1] counts not None) -> int:
-    """Add 1 to the cell of each value, the upper 16 bits of a float64. Return how many are NaN."""
+    """Count each value in its cell, the upper 16 bits of a float64; return how many are NaN."""
     cdef int kind = kind_of(values), status
     cdef const void *x = cnp.PyArray_DATA(values)
     cdef size_t n = values.shape[0]
@@ -189,8 +189,8 @@ MOST_CELLS = DPF_BINS_MOST
 cdef class Axis:
     """Bins with the lower edges `lower`, finite and ascending without ties, up to `hi`.
 
-    `hi` is the last number that is in a bin. With `exact`, a bin is its lower edge alone. `cells`
-    says how fine the table is from which a search starts.
+    `hi` is the largest number in a bin. With `exact`, a bin is its lower edge alone. `cells` is the size
+    of the table from which a search starts.
     """
 
     cdef dpf_bins_axis axis
@@ -212,7 +212,7 @@ cdef class Axis:
         scale = cells / (hi - lo) if hi > lo else 0.0
         if not scale < INFINITY:
             scale = 0.0
-        # The very operations of the kernel, so that rounding is the same.
+        # The same operations as in the kernel, so that rounding is the same.
         cell = ((lower[1:] - lo) * scale).astype(np.int64)
         most = int((np.float64(hi - lo) * scale).astype(np.int64))
         counts = np.bincount(cell, minlength=most + 1)
@@ -232,7 +232,7 @@ cdef class Axis:
         return type(self), self.given
 
     def histogram(self, cnp.ndarray values not None, int64_t[::1] counts not None):
-        """Add each value to its number in `counts`, or to the last one, ``counts[bins]``."""
+        """Add 1 to the count of each value's bin, or to ``counts[bins]`` if it is in none."""
         cdef int kind = kind_of(values), status
         cdef const void *x = cnp.PyArray_DATA(values)
         cdef size_t n = values.shape[0]
@@ -243,7 +243,7 @@ cdef class Axis:
         check_status(status)
 
     def place(self, cnp.ndarray values not None, uint32_t stride, uint32_t[::1] place not None):
-        """Add `stride` times the bin of each value to its number in `place`, or mark it outside."""
+        """Add `stride` times the bin of each value to `place`, or mark it there as outside."""
         cdef int kind = kind_of(values), status
         cdef const void *x = cnp.PyArray_DATA(values)
         cdef size_t n = values.shape[0]
@@ -257,7 +257,7 @@ cdef class Axis:
 
 
 def tally(const uint32_t[::1] place not None, int64_t[::1] counts not None):
-    """Add 1 to ``counts[p]`` for each p of `place`, to the last one if it is outside."""
+    """Add 1 to ``counts[p]`` for each p of `place`, or to the last count if p is outside."""
     cdef uint32_t cells = <uint32_t>(counts.shape[0] - 1)
     cdef size_t n = place.shape[0]
     if not 1 <= counts.shape[0] <= <Py_ssize_t>DPF_BINS_MOST + 1:
@@ -270,9 +270,10 @@ def tally(const uint32_t[::1] place not None, int64_t[::1] counts not None):
 
 def marginals(const uint32_t[:, ::1] codes not None, const uint32_t[:, ::1] subsets not None,
               const uint32_t[::1] sizes not None, int64_t[:, ::1] counts not None):
-    """Add the rows of `codes`, a column in each line, to the counts of marginals of one shape.
+    """Add rows to the counts of several marginals with the same shape.
 
-    A line of `subsets` has the columns of a marginal, which have `sizes`, and codes below these.
+    `codes` has a line for each column. A line of `subsets` has the columns of a marginal. Their sizes are
+    `sizes`, and their codes are below these.
     """
     cdef size_t n = codes.shape[1], many = subsets.shape[0], of = subsets.shape[1], cells = 1, i
     for i in range(<size_t>sizes.shape[0]):
@@ -321,15 +322,15 @@ cdef extern from "statistics/joint.h" nogil:
     uint64_t dpf_joint_bounds(const dpf_joint *g, int64_t s, int64_t stop, int64_t position,
                               dpf_wide scale, uint64_t *w, int64_t *low, int64_t *high)
 
-#: Distances are below 2**JOINT_POWERS.
+#: Differences of `at` are below 2**JOINT_POWERS.
 JOINT_POWERS = DPF_JOINT_POWERS
 
 
 cdef class JointTable:
-    """The forward sums for runs of `length` cells with `at` values below them, out of `n`.
+    """The table B_s(i) of csrc/statistics/joint.h: runs of `length` cells with `at` values below.
 
-    `first[s]` and the wide numbers (mantissa, exponent of 2**512) `far[s]`, `near[s]` describe step
-    s = 1 .. m + 1, `stay[s][r]` is a wide number, `power` holds exp(-c 2**b) as (high, low,
+    Step s = 1 .. m + 1 has the integer `first[s]`, and the wide numbers (mantissa, exponent of 2**512)
+    `far[s]` and `near[s]`. `stay[s][r]` is a wide number. `power` has exp(-c 2**b) as (high, low,
     exponent).
     """
     cdef dpf_joint g
@@ -393,7 +394,7 @@ cdef class JointTable:
         free(<void *>self.g.most)
 
     def fill(self):
-        """The forward sums."""
+        """Compute the table."""
         cdef int64_t s, room = 1
         for s in range(1, self.g.m + 2):
             room = max(room, self.g.step[s].first)
@@ -416,17 +417,17 @@ cdef class JointTable:
         return 0
 
     def total_weight(self) -> tuple[float, int]:
-        """The sum over everything, as (mantissa, exponent)."""
+        """Return the sum of all weights, as (mantissa, exponent)."""
         return self.total.m, self.total.e
 
     def before(self, int64_t s, int64_t i) -> tuple[float, int]:
-        """B_s(i), 0 <= s < m."""
+        """Return B_s(i), for 0 <= s < m."""
         if not (self.filled and 0 <= s < self.g.m and 0 <= i < self.g.runs):
             raise ValueError("no such place")
         return float(self.mantissa[s, i]), int(self.exponent[s, i])
 
     def terms(self, int64_t s, int64_t i) -> list[tuple[float, int]]:
-        """The weights of r = 1 .. s quantiles sharing run i, the last of them quantile s."""
+        """Return the terms of A_s(i): the weights with the last r = 1 .. s quantiles in run i."""
         self._place(s, i)
         cdef dpf_wide *found = <dpf_wide *>malloc(s * sizeof(dpf_wide))
         if found == NULL:
@@ -438,9 +439,9 @@ cdef class JointTable:
             free(found)
 
     def look(self, int64_t s, int64_t stop, int64_t position) -> tuple[int, tuple[float, int]]:
-        """Bound the weights of runs 0 .. stop - 1 for quantile s - 1; their sum and their scale.
+        """Bound the weights of runs 0 .. stop - 1 for quantile s - 1; return their sum and scale.
 
-        Quantile s is `position` values up: in run `stop`, or for s = m + 1 at the end of all.
+        Quantile s has `position` values below it. It is in run `stop`, or for s = m + 1 at the end.
         """
         cdef dpf_wide scale = self.total
         self._place(s - 1, stop - 1)
@@ -454,7 +455,7 @@ cdef class JointTable:
         return int(self.all), (scale.m, scale.e)
 
     def find(self, uint64_t place) -> tuple[int, int]:
-        """The run that holds `place` of the sum that `look` gave, and its bound."""
+        """Return the first run at which the sum of bounds is above `place`, and its bound."""
         cdef uint64_t far = <uint64_t>(self.stop - (self.high - self.low))
         cdef uint64_t *w = <uint64_t *>cnp.PyArray_DATA(self.bounds)
         cdef int64_t i
@@ -471,7 +472,7 @@ cdef class JointTable:
         return i, int(w[i])
 
     def weight(self, int64_t s, int64_t position, int64_t i) -> tuple[float, int]:
-        """What `look` has bounded, for run i: (mantissa, exponent)."""
+        """Return the weight of run i, for which `look` has a bound, as (mantissa, exponent)."""
         self._place(s - 1, i)
         cdef dpf_wide x = dpf_wide_mul(dpf_joint_here(&self.g, s - 1, i),
                                        dpf_joint_kernel(&self.g, s, position - self.g.at[i]))
@@ -523,7 +524,7 @@ def flip(uint8_t first, uint64_t second, uint8_t[::1] bits not None,
          stream not None: BitStream | Script) -> int:
     """Flip bits by coins of probability ``(first + second / 2**64 + ...) / 256``.
 
-    `OPEN` is added to a bit whose coin is still open; returns how many are.
+    Add `OPEN` to a bit whose coin is undecided; return how many are.
     """
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
@@ -537,9 +538,9 @@ def flip(uint8_t first, uint64_t second, uint8_t[::1] bits not None,
 
 def binary(uint8_t first, uint64_t second, const code[::1] values not None,
            code[::1] out not None, stream not None: BitStream | Script) -> int:
-    """Whether values are not 0, as 0 or 1, flipped by coins as in `flip`.
+    """Write whether values are not 0, as 0 or 1, flipped by coins as in `flip`.
 
-    `OPEN` is added to one whose coin is still open; returns how many are.
+    Add `OPEN` to a number whose coin is undecided; return how many are.
     """
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
@@ -563,7 +564,7 @@ def binary(uint8_t first, uint64_t second, const code[::1] values not None,
 def others(uint32_t categories, uint32_t instead, const code[::1] values not None,
            const uint8_t[::1] other not None, code[::1] out not None,
            stream not None: BitStream | Script):
-    """Copy values (`instead` for one that is not below `categories`), and where `other` is set a
+    """Copy values, `instead` for a value that is not below `categories`; or if `other` is set, a
     uniform one of the other categories."""
     cdef dpf_words own
     cdef dpf_words *words = source(stream, &own)
@@ -593,7 +594,7 @@ def others(uint32_t categories, uint32_t instead, const code[::1] values not Non
 
 def own(const int64_t[::1] values not None, uint8_t[:, ::1] bits not None,
         stream not None: BitStream | Script):
-    """Put a fair bit into column ``values[i]`` of each row i, if there is that column."""
+    """Write a fair bit to column ``values[i]`` of each row i, unless there is no such column."""
     cdef dpf_words room
     cdef dpf_words *words = source(stream, &room)
     cdef size_t n = values.shape[0], width = bits.shape[1]

@@ -40,7 +40,7 @@ cdef bint _plain(cnp.ndarray a):
 
 
 cdef int _ready(cnp.ndarray values, cnp.ndarray pivots, cnp.ndarray out) except -1:
-    """The kind of a bracket pass, if the arrays are fit for one."""
+    """Return the kind of a bracket pass; refuse arrays that do not suit it."""
     cdef int kind = -1 if values.itemsize == 1 else dtype_of(values.descr.kind, values.itemsize)
     cdef object expected = np.dtype(np.int32) if values.itemsize == 2 else values.dtype
     if kind < 0 or not (_plain(values) and _plain(pivots) and _plain(out)):
@@ -56,9 +56,9 @@ cdef int _ready(cnp.ndarray values, cnp.ndarray pivots, cnp.ndarray out) except 
 
 def bracket_pass(cnp.ndarray values not None, cnp.ndarray pivots not None,
                  cnp.ndarray out not None) -> tuple[int, int, int, int, int, int]:
-    """Count `values` round the two `pivots` and collect those strictly between into `out`.
+    """Count `values` below, at and above two `pivots`, and collect those strictly between in `out`.
 
-    Returns ``(below, at_lo, between, at_hi, above, nan)``; ``min(between, len(out))`` values were
+    Return ``(below, at_lo, between, at_hi, above, nan)``; ``min(between, len(out))`` values were
     collected. `pivots` (lo <= hi) and `out` have the dtype of `values`, or int32 for 16-bit types.
     """
     cdef int kind = _ready(values, pivots, out), status
@@ -76,7 +76,7 @@ def bracket_pass(cnp.ndarray values not None, cnp.ndarray pivots not None,
 def bracket_passes(cnp.ndarray values not None, list pivots not None: list[NDArray[Any]],
                    list outs not None: list[NDArray[Any]]) -> list[
                        tuple[int, int, int, int, int, int]]:
-    """`bracket_pass` for each of some pairs of pivots, with one read of the values."""
+    """Make a `bracket_pass` for each pair of pivots, with one read of the values."""
     cdef size_t brackets = len(pivots), n = values.shape[0], b
     cdef int kind = 0, status
     cdef const void *x = cnp.PyArray_DATA(values)
@@ -107,9 +107,9 @@ def bracket_passes(cnp.ndarray values not None, list pivots not None: list[NDArr
 
 
 def order_part(cnp.ndarray values not None, size_t start, size_t stop) -> NDArray[Any] | None:
-    """Return what sorting `values` puts into ``[start:stop]``, as a new array; None with any NaN.
+    """Return ``sorted(values)[start:stop]`` as a new array, or None if any value is NaN.
 
-    Of types of 4 and 8 bytes.
+    The values have a type of 4 or 8 bytes.
     """
     if values.itemsize < 4 or not _plain(values):
         raise ValueError("the array must be contiguous and of 4 or 8 bytes")
@@ -129,7 +129,7 @@ def order_part(cnp.ndarray values not None, size_t start, size_t stop) -> NDArra
 
 
 def count_bytes(cnp.ndarray values not None, int first, int thresholds) -> NDArray[np.uint64]:
-    """How many `values` (int8 or uint8) are <= each of `thresholds` values from `first` on.
+    """Return how many `values` (int8 or uint8) are <= each of `thresholds` values from `first` on.
 
     For int8, `first` counts from -128: value v is number v + 128.
     """
@@ -152,7 +152,7 @@ def count_bytes(cnp.ndarray values not None, int first, int thresholds) -> NDArr
 
 
 def histogram_bytes(cnp.ndarray values not None) -> NDArray[np.uint64]:
-    """How many `values` (int8 or uint8) equal each of the 256 values, in ascending order."""
+    """Return how many `values` (int8 or uint8) equal each of the 256 values, in ascending order."""
     cdef uint8_t flip = 0x80 if values.descr.kind == b"i" else 0
     if values.itemsize != 1 or not _plain(values):
         raise ValueError("histogram_bytes needs a contiguous array of 1-byte integers")
@@ -190,7 +190,7 @@ MOST_REACH = DPF_QUANTISE_REACH
 
 
 cdef class Grid:
-    """Cells ``first .. first + span`` of a public grid ``1 / scale``, made once and read often."""
+    """Cells ``first .. first + span`` of a public grid ``1 / scale``, for any number of arrays."""
 
     cdef dpf_quantise_cells cells
     cdef readonly int64_t span
@@ -213,7 +213,7 @@ cdef class Grid:
         return type(self), self.given
 
     def totals(self, cnp.ndarray values not None, bint squares=False) -> tuple[int, int, int]:
-        """``(NaN, sum of cells, sum of their squares)``; a NaN is cell 0.
+        """Return ``(number of NaN, sum of cells, sum of their squares)``; a NaN is cell 0.
 
         With `squares`, span must be below ``2**32``; without, their sum is 0.
         """
@@ -232,7 +232,7 @@ cdef class Grid:
 
     def write_cells(self, cnp.ndarray values not None, uint32_t[::1] out not None,
              uint8_t[::1] missing not None):
-        """The cell of each value, and 1 in `missing` for each NaN; span must be below ``2**32``."""
+        """Write each value's cell, and to `missing` 1 for a NaN; span must be below ``2**32``."""
         cdef int kind = kind_of(values), status
         cdef const void *x = cnp.PyArray_DATA(values)
         cdef size_t n = values.shape[0]
@@ -248,7 +248,7 @@ cdef class Grid:
 
 
 def products(const uint32_t[::1] a not None, const uint32_t[::1] b not None) -> int:
-    """The sum of ``a[i] * b[i]`` as an exact integer."""
+    """Return the sum of ``a[i] * b[i]`` as an exact integer."""
     cdef dpf_quantise_whole found = dpf_quantise_whole(0, 0)
     cdef size_t n = a.shape[0]
     cdef int status

@@ -25,13 +25,13 @@ cdef extern from "tables/keys.h" nogil:
 
 
 cdef class Key:
-    """32 secret bytes. Overwritten when the object goes."""
+    """32 secret bytes, which are overwritten at the end."""
     cdef uint32_t words[8]
     cdef dpf_keys_key sip
 
 
 cdef inline int kind_in_place(cnp.ndarray values) noexcept:
-    """Return the dtype of a column of numbers that kernels can read where it lies; else -1."""
+    """Return the dtype of a column of numbers that kernels can read without a copy, or -1."""
     if (cnp.PyArray_NDIM(values) != 1 or not cnp.PyArray_IS_C_CONTIGUOUS(values)
             or not cnp.PyArray_ISALIGNED(values) or not cnp.PyArray_ISNOTSWAPPED(values)):
         return -1

@@ -1,5 +1,5 @@
-"""The rows that a mask keeps, bits that sets have in common, ends of records in text, and words of keys
-(see csrc/tables, core/both.h)."""
+"""Rows that a mask keeps, common bits of sets, ends of records in text, and words of keys (see
+csrc/tables and csrc/core/both.h)."""
 
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -25,7 +25,7 @@ cdef extern from "core/both.h" nogil:
 
 
 def lies_in_place(cnp.ndarray values not None) -> bool:
-    """Whether kernels can read an array where it lies, as a column of numbers."""
+    """Return whether kernels can read an array without a copy, as a column of numbers."""
     return kind_in_place(values) >= 0
 
 
@@ -69,9 +69,9 @@ def both(const uint64_t[:, ::1] words not None, size_t first, const uint64_t[::1
 
 def records(const uint8_t[::1] data not None: Buffer, uint8_t delimiter, bint quotes, bint empty,
             bint last) -> tuple[int, int]:
-    """Return how many bytes of text are whole records, and how many these are.
+    """Return how many bytes of text are whole records, and the number of these records.
 
-    Lines of no byte count only if `empty`. If the text ends here, which `last` says, all of it is whole
+    Empty lines count only with `empty`. `last` says that the text ends here: then all of it is whole
     records, unless a quote is open.
     """
     cdef size_t n = data.shape[0], rows = 0, end
@@ -89,7 +89,7 @@ BYTES = DPF_KEY_BYTES
 
 
 cdef class Key:
-    """32 secret bytes that decide labels, words of text and hashes. Overwritten when the object goes."""
+    """32 secret bytes, on which labels, words of text and hashes depend. Overwritten at the end."""
 
     def __cinit__(self, const uint8_t[::1] key not None: Buffer):
         cdef int i
@@ -139,9 +139,9 @@ def view_words(Key key not None, const uint8_t[::1] views not None: Buffer,
                const uint64_t[::1] addresses not None, const int64_t[::1] sizes not None,
                const uint8_t[::1] present, unsigned kind, uint64_t[::1] low not None,
                uint64_t[::1] high not None):
-    """Write the words of Arrow's views of 16 bytes, whose longer ones stand in buffers of the caller's.
+    """Write the words of Arrow's views of 16 bytes; longer texts are in `buffers`.
 
-    `present` None: all are there. The view of a row that is not may be anything.
+    A `present` of None means that all rows are present. The view of any other row is not read.
     """
     cdef size_t n = _rows(low, high), count = sizes.shape[0]
     cdef bint good
@@ -194,7 +194,7 @@ def text_words(Key key not None, const uint32_t[::1] codes not None, Py_ssize_t 
 
 def hashes(Key key not None, const uint64_t[::1] low not None, const uint64_t[::1] high,
            uint64_t[::1] out not None):
-    """Write SipHash-2-4 of the 16 bytes of each two words; `high` None: zeros."""
+    """Write SipHash-2-4 of the 16 bytes of each two words; a `high` of None is zeros."""
     cdef size_t n = _rows(low, out)
     cdef const uint64_t *more = NULL
     if high is not None:
@@ -207,7 +207,7 @@ def hashes(Key key not None, const uint64_t[::1] low not None, const uint64_t[::
 
 def siphash(Key key not None,
             const uint8_t[::1] message not None: Buffer) -> tuple[int, tuple[int, int]]:
-    """SipHash-2-4 of a message of at least one byte, of 64 bits, and of 128 low word first (for tests)."""
+    """Return SipHash-2-4 of a message, with 64 bits and with 128, low word first (for tests)."""
     cdef uint64_t high, low
     if message.shape[0] == 0:
         raise ValueError("message must have at least one byte")
