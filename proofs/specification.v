@@ -34,7 +34,7 @@ Fixpoint number {A : Type} (first : Z) (l : list A) : list (Z * A) :=
    of `parts` lie in it or below. The node of a whole column has the parts 0 and `parts`. *)
 Record node := Node {
   parts : Z;      (* of a row; 2^32 in dpfast *)
-  rank : Z;       (* one rank in the unit of all positions; a multiple of 2, parts, denominator parts *)
+  rank : Z;       (* one rank in the unit of all positions; 2^64 in dpfast *)
   low : Z;
   low_part : Z;
   high : Z;
@@ -306,7 +306,7 @@ Fixpoint at_distance (weights : list Z) (k : Z) : Z :=
   | w :: rest => if k =? 0 then w else at_distance rest (k - 1)
   end.
 
-(* The most that a pair of ranks i < j for which `counts` is worth: (x_j - x_i) e^(-beta D(i, j)). *)
+(* The greatest (x_j - x_i) e^(-beta D(i, j)) of the pairs of ranks i < j that count. *)
 Definition best_pair (counts : Z -> Z -> bool) (D : Z -> Z -> Z) (weights : list Z)
     (x : list (Z * Z)) : Z :=
   largest 0 (flat_map (fun '(i, xi) => map (fun '(j, xj) =>
