@@ -12,10 +12,10 @@ from contextvars import ContextVar
 
 from ..errors import PrivacyAdvice
 
-#: Whether calls are parts of a release, about which all has been said: how many they are may be
-#: secret.
+#: Whether the calls are parts of one release, which has already given all advice. The number of
+#: these calls may be secret, so they give none.
 SILENT: ContextVar[bool] = ContextVar("silent", default=False)
-#: Where the files of this package are.
+#: The directory of this package.
 PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 

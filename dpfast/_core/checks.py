@@ -50,7 +50,8 @@ __all__ = [
 
 _REAL: tuple[type[Any], ...] = (numbers.Real, Decimal)
 NEIGHBORS: dict[str, Neighbors] = {relation: relation for relation in get_args(Neighbors)}
-#: Python prints no integer of more than 4300 decimal digits unless told otherwise: bits.
+#: About how many bits Python prints: it refuses integers of more than 4300 decimal digits by
+#: default.
 LONG = 10_000
 _NOTHING = object()
 
@@ -77,7 +78,7 @@ def real(value: Any) -> float | None:
     >>> checks.real(1), checks.real("1")
     (1.0, None)
     """
-    if type(value) is float:  # the rest takes ten times as long
+    if type(value) is float:  # the checks below take ten times as long
         return value
     # A time difference of NumPy is a subclass of its integers.
     if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, _REAL):
@@ -88,7 +89,7 @@ def real(value: Any) -> float | None:
         return math.nan
     except OverflowError:
         pass
-    except Exception:  # what others call a number may raise anything
+    except Exception:  # a number of another library may raise any error
         return None
     try:
         return math.inf if value > 0 else -math.inf
@@ -100,7 +101,8 @@ def attribute(value: Any, name: str, default: Any = None) -> Any:
     """Return an attribute of a user's object, or `default` if looking it up raises an error."""
     try:
         return getattr(value, name, default)
-    except Exception:  # of a __getattr__ or a property, whose text is none of ours
+    except Exception:
+        # A __getattr__ or a property may raise any error; its text is not ours to show.
         return default
 
 
@@ -111,7 +113,7 @@ def has(value: Any, name: str) -> bool:
 
 def items(sequence: Iterable[Any]) -> list[Any]:
     """Return the items of a user's sequence as a list, whatever length it claims to have."""
-    return list(iter(sequence))  # `list` would believe that, and ask for as much memory
+    return list(iter(sequence))  # `list` would believe __len__, and ask for as much memory
 
 
 def assign(frozen: object, **values: object) -> None:
@@ -165,7 +167,7 @@ def mapping(argument: str, value: Any) -> Mapping[Any, Any]:
     are_pairs = isinstance(value, kinds) and value != []
     if are_pairs and all(isinstance(entry, kinds) and len(entry) == 2 for entry in value):
         value = {tuple(name) if isinstance(name, list) else name: entry for name, entry in value}
-    with suppress(Exception):  # an object may raise anything here
+    with suppress(Exception):  # an object may raise any error here
         if isinstance(value, Mapping | None):
             return dict(value or {})
     fail_type(argument, "a mapping by the names of columns", value)
@@ -327,9 +329,9 @@ def shape(name: str, value: Any, rule: str, common: tuple[int, ...] = ()) -> tup
     if value is None:
         return common
     try:
-        # As many axes as an array has: how many there are is not believed.
+        # The length that the object states is not trusted. `np.broadcast_shapes` takes 32 axes.
         sizes = tuple(islice(iter(value), 33)) if real(value) is None else (value,)
-    except Exception:  # an object may raise anything here
+    except Exception:  # an object may raise any error here
         fail(name, rule, value)
     wanted = tuple(whole(name, length) for length in sizes)
     try:
@@ -341,7 +343,7 @@ def shape(name: str, value: Any, rule: str, common: tuple[int, ...] = ()) -> tup
     try:
         if math.prod(wanted) > 1 << 40:
             raise MemoryError
-        np.empty(wanted)  # which takes no memory before it is written
+        np.empty(wanted)  # takes no memory until it is written
     except (ValueError, MemoryError):
         fits = False
     if not fits:
@@ -377,7 +379,7 @@ def path(name: str, value: Any) -> str:
     try:
         text = os.fsdecode(value)
         text.encode()
-    except Exception:  # an object may raise anything here; text that is no UTF-8
+    except Exception:  # an object may raise any error here, and its text may not be UTF-8
         fail_type(name, rule, value)
     if not text or text == ":memory:" or "\0" in text:
         fail(name, rule, value)
@@ -635,7 +637,7 @@ def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:
         lo, hi = value[0], value[1]
         if isinstance(value, str) or len(value) != 2:
             raise ValueError
-    except Exception:  # an object may raise anything here
+    except Exception:  # an object may raise any error here
         fail(name, rule, value)
     low, high = number(f"{name}[0]", lo), number(f"{name}[1]", hi)
     if low > high:
@@ -649,7 +651,7 @@ def pairs(value: Any) -> tuple[tuple[tuple[float, float], ...], bool]:
     """Return public bounds of each coordinate of an answer, and whether it is a vector."""
     try:
         nested = len(value) > 0 and all(len(pair) == 2 for pair in value)
-    except Exception:  # a number has no length, so this is one pair, or nothing of the kind
+    except Exception:  # a number has no length: it is no list of pairs
         nested = False
     if not nested or isinstance(value, str):
         return (bounds(value),), False
@@ -733,7 +735,7 @@ def array(name: str, value: Any, rule: str, kinds: str = "") -> NDArray[Any]:
     """
     try:
         values = np.asarray(value)
-    except Exception:  # an object may raise anything here
+    except Exception:  # an object may raise any error here
         fail_kind(name, rule, value)
     if np.ma.is_masked(value) or (kinds and values.dtype.kind not in kinds):
         fail_kind(name, rule, value)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
-#: What error bars rest on, and why they may be unknown.
+#: What an error bar rests on, or why it is not known.
 NOISE = "by the distribution of the noise"
 BOUND = "a bound, for the worst data with this number of rows"
 RANKS = "a bound in ranks, for the worst data"
@@ -36,13 +36,14 @@ KEYS = "which keys are shown depends on how many rows or people have them"
 UNKNOWN = "no bound of public numbers is known"
 #: The note on an error bar where the totals of privacy units are clamped.
 CLAMPED = "what clamping takes off the totals of units, a bias, is not in it"
-#: The probability that the error bar of an answer holds, where nobody says another.
+#: The default confidence of error bars.
 CONFIDENCE = 0.95
 #: The least failure probability at which characteristic functions give the tail of a sum of noise.
 RAREST = 1e-9
-#: The largest share of a probability.
+#: The whole probability, as an exact fraction.
 ALL = Fraction(1)
-#: The share of the failure probability that is kept for what is rarely large.
+#: The share of the failure probability that is reserved for parts of the error that are rarely
+#: large.
 RARE = 1 / 16
 
 
@@ -123,7 +124,7 @@ def grown_error(error: Fraction, off: Fraction, rows: int, least: Fraction, ddof
 
 def normal(failure: float) -> float:
     """Return the t that a standard normal number exceeds in size with probability `failure`."""
-    from statistics import NormalDist  # not everybody who imports needs it
+    from statistics import NormalDist  # imported here, because most programs do not need it
 
     return -NormalDist().inv_cdf(failure / 2)
 

@@ -11,9 +11,9 @@ from ..errors import printable
 
 __all__ = ["facts", "table"]
 
-#: A longer text of a value is cut.
+#: Longer texts of values are cut.
 LONGEST = 200
-#: Most rows that unfold: more are not sent to a browser.
+#: The most rows of a table that unfolds; the browser gets no more.
 MOST = 10_000
 
 
@@ -91,7 +91,8 @@ def facts(title: str, about: Mapping[str, Any], details: str = "") -> str:
 
 def _escaped(text: str) -> str:
     """Return a text escaped for HTML, with characters that hide or turn text written as codes."""
-    parts = (printable(part, len(part) + 4) for part in text.split("\xa0"))  # which keeps words
+    # A no-break space stays: it keeps words together.
+    parts = (printable(part, len(part) + 4) for part in text.split("\xa0"))
     return escape("\xa0".join(parts))
 
 

@@ -45,12 +45,13 @@ class _Lines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             os.write(self._file, json.dumps(_facts(record), default=str).encode() + b"\n")
-        except Exception:  # its text may have a part of the record
+        except Exception:  # the text of the error may contain a part of the record
             if sys.stderr is not None:
                 print("dpfast: the owner's log cannot be written", file=sys.stderr)
 
     def close(self) -> None:
-        self.acquire()  # not amid a record, which might go to a file that is opened next
+        # Waits until no record is being written: a file opened next could get the same number.
+        self.acquire()
         os.close(self._file)
         self._file = -1
         self.release()
@@ -67,7 +68,7 @@ def _facts(record: logging.LogRecord) -> dict[str, Any]:
         "thread": record.threadName,
     }
     error, errors = record.exc_info[1] if record.exc_info else None, list[str]()
-    while error is not None and len(errors) < MOST:  # also what `from None` hides elsewhere
+    while error is not None and len(errors) < MOST:  # also causes that `from None` hides elsewhere
         errors.append("".join(traceback.format_exception(error, chain=False)))
         error = error.__cause__ or error.__context__
     return facts | ({"errors": errors} if errors else {})
@@ -94,7 +95,7 @@ def _opened(path: str, level: str) -> logging.Logger:
     return _logger
 
 
-#: The file and the level that the environment names.
+#: The file and the level that environment variables name, if any.
 named: tuple[str, str] | None = None
 
 
@@ -112,7 +113,7 @@ def _log() -> logging.Logger | None:
     """Return the owner's log if the environment names one."""
     if named is None:
         return None
-    with _opening:  # or threads that are the first would each open it, and close the others'
+    with _opening:  # without it two threads could each open the file, and close that of the other
         return _opened(*named)
 
 
@@ -120,7 +121,7 @@ def _peak_memory() -> int | None:
     """Return the peak memory of this process in bytes, None if the system does not report it."""
     try:
         import resource
-    except ImportError:  # Windows
+    except ImportError:  # on Windows
         return None
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most << 10

@@ -15,7 +15,7 @@ from typing import Any
 from . import checks
 from .extras import extra
 
-#: Seconds between two reports.
+#: Seconds between two progress reports.
 PERIOD = 0.05
 
 

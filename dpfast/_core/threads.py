@@ -118,7 +118,8 @@ def _number() -> int:
 
 def _is_worker() -> bool:
     """Tell whether this process is a worker of multiprocessing, joblib, Dask or Spark."""
-    processes = sys.modules.get("multiprocessing.process")  # not imported: no pool, no worker
+    # If it is not imported, there is no pool.
+    processes = sys.modules.get("multiprocessing.process")
     if processes is not None and processes.current_process().name != "MainProcess":
         return True
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
@@ -129,7 +130,7 @@ def cores() -> int:
     """Return the number of cores that this process may use."""
     try:
         usable = len(os.sched_getaffinity(0))
-    except AttributeError:  # not Linux
+    except AttributeError:  # not on Linux
         usable = os.cpu_count() or 1
     return max(1, min(usable, _quota() or usable, MOST))
 
@@ -151,7 +152,8 @@ def run_in_threads(work: Callable[[S], T], items: Sequence[S], workers: int) -> 
     """Return the list of ``work(item)`` for all items, computed in up to `workers` threads."""
     if workers == 1 or len(items) <= 1:
         return [work(item) for item in items]
-    from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
+    # Imported here, because most programs do not need it.
+    from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(min(workers, len(items))) as pool:
         return list(pool.map(work, items))

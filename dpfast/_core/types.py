@@ -17,7 +17,7 @@ class HasArray(Protocol):
     def __array__(self) -> NDArray[Any]: ...
 
 
-#: A real number. What is written is taken exactly: 0.1 is one tenth.
+#: A real number. Its written value is taken exactly: 0.1 means one tenth.
 Number: TypeAlias = int | float | Fraction | Decimal | np.integer | np.floating
 #: One number, or an array of them.
 Numbers: TypeAlias = Number | Sequence[Number] | Sequence[Sequence[Number]] | HasArray
@@ -26,19 +26,20 @@ Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 #: Neighboring relations: one row is replaced, or added or removed.
 Neighbors: TypeAlias = Literal["replace", "add-remove"]
-#: Public limits of one column.
+#: Public lower and upper bounds of one column.
 Bounds: TypeAlias = (
     tuple[Number, Number] | Sequence[Number] | np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 )
-#: Public limits of one column or of each of several.
+#: Public bounds of one column, or of each of several.
 BoundsEach: TypeAlias = Bounds | Sequence[Bounds]
 #: Bounds that a part of the loss pays for; see `dpfast.bounds`.
 Auto: TypeAlias = Literal["auto"]
-#: What becomes of NaN and null: an error, a bound, no row, or a public number.
+#: How NaN and null are handled: raise an error, replace by a bound, drop the row, or replace by a
+#: public number.
 NanPolicy: TypeAlias = Literal["raise", "lower", "upper", "drop"] | Number
-#: Shape of what is returned; a single number where it is None.
+#: Shape of the result; None for a single number.
 Size: TypeAlias = int | tuple[int, ...] | None
-#: A row is a record, so the only axis is that of the rows: each column has an answer of its own.
+#: The axis of a statistic: always that of the rows, so each column has an answer.
 Axis: TypeAlias = Literal[0, -2]
 #: Distributions of the noise for a smooth sensitivity, each with its calibration.
 NoiseName: TypeAlias = Literal[

@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from .ledger.streams import Record
 
 
-#: A rho loss takes this part of the delta of a limit: 100 such losses fit, and each counts little
-#: more epsilon than with all of it, for epsilon grows with the root of ln(1 / delta).
+#: The part of a limit's delta that a rho loss takes when it is converted to epsilon: 100 such
+#: losses fit. All of delta would save each little epsilon, which grows with the root of ln(1 /
+#: delta).
 RHO_DELTA = Fraction(1, 100)
 _DOWN = Context(prec=4, rounding=ROUND_DOWN, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
@@ -56,11 +57,12 @@ class _Here:
     notes: tuple[str, ...] = ()
     #: The keys that are left in a block of `Budget.once`; None outside of one.
     keys: list[str] | None = None
-    #: The number of the last entry.
+    #: The number of the entry that was added last.
     entry: int | None = None
 
 
-#: By budget. A variable for each budget would outlive it, in every context that has spent from it.
+#: The state of each budget in this context. A ContextVar for each budget would never be freed while
+#: a context that used it exists.
 _HERE: ContextVar[Mapping[ref[Budget], _Here]] = ContextVar("dpfast budgets")
 
 
@@ -238,7 +240,7 @@ class Budget(Payer):
         self._open(checks.path("path", path), limit)
 
     def _open(self, path: str, limit: Loss | None) -> None:
-        from .ledger.file import File, Header  # with sqlite3, which most budgets do not need
+        from .ledger.file import File, Header  # imported here: most budgets do not need sqlite3
 
         about = self._wanted, self._name, self._ids, self._max_rows, self._period
         header = None if limit is None else Header(limit, *about)
@@ -305,7 +307,7 @@ class Budget(Payer):
     @property
     def neighbors(self) -> Neighbors | None:
         """The neighboring relation of the ledger, or None before the first spend."""
-        if self._relation is None:  # which never changes
+        if self._relation is None:  # it never changes once it is declared
             self._relation = self._state().neighbors
         return self._relation or self._wanted
 
@@ -396,8 +398,9 @@ class Budget(Payer):
         note = checks.text("note", note) or (here.notes[-1] if here.notes else "")
         column = None if ids is None else checks.text("ids", ids)
         words = checks.text("what", what)
-        # That of a release never changes, but its mechanism may know columns that are not in memory
-        # or functions of the caller, who know anything. A question is of public arguments alone.
+        # The record of a question about data in memory never changes, so it is made only when it is
+        # read. A record without a question may refer to the caller's objects, and other data may
+        # change, so these are written down now.
         is_kept = (
             isinstance(record, ReleaseRecord)
             and record.question is not None
@@ -1037,7 +1040,7 @@ class Budget(Payer):
     def _units(self, state: State, spend: Spend) -> tuple[Unit, Unit]:
         """Return the privacy unit of the limit after a spend, and that of the spend."""
         unit, ids = self._unit(state), spend.ids
-        if ids == "":  # without a name
+        if ids == "":  # ids were passed without a name
             ids = (unit and unit.ids) or "ids"
         return unit or Unit(ids), Unit(ids)
 
@@ -1075,7 +1078,7 @@ class Budget(Payer):
         raise BudgetError(f"budget for {owner} refused a loss of {call}: {instead}, or {other}")
 
     def _refuse_parts(self, unit: Unit | None) -> None:
-        if self._period is not None:  # what a block counts would be that of no period
+        if self._period is not None:  # a block could count spends of more than one period
             raise BudgetError(
                 "budget that renews refused a release about a part of the rows: pass where and "
                 "budget to the call itself"

@@ -107,8 +107,8 @@ def advise_bar(mechanism: Mechanism[Any], bar: ErrorBar, rows: int) -> None:
     """
     part: Any = mechanism
     while (inner := part.parameters.get("inner")) and "statistic" not in part.parameters:
-        part = inner  # a ratio has a statistic of its own, beside the sums within
-    rows = min(rows, 1 << 60)  # more are known as well, and would be no float
+        part = inner  # a ratio names a statistic although it contains sums
+    rows = min(rows, 1 << 60)  # a larger number makes no difference, and might not fit in a float
     for name, statistic in part.parameters.get("statistics", {mechanism.name: part}).items():
         bars = bar.half_width, bar.ranks
         width, ranks = (of[name] if isinstance(of, dict) else of for of in bars)

@@ -15,13 +15,13 @@ from ..privacy import Loss
 from ..privacy.losses import shown
 from .ledger import Amounts, Spend
 
-#: The characters that a spreadsheet takes for the beginning of a formula.
+#: Characters that a spreadsheet takes for the start of a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-#: How many entries are shown in a notebook, the last ones; the others unfold.
+#: How many entries a notebook shows: the last ones. The others unfold.
 SHOWN = 50
-#: What a record says of an error bar, as `ErrorBar` has it.
+#: The fields of `ErrorBar` that a record contains.
 BAR = {"confidence", "half_width", "ranks", "note"}
-#: What the columns that a record fills are of it; the last word names the column.
+#: The fields of a record that become columns of the table. The last word of each names the column.
 RECORDED = (
     *("error", "parameters", "data.columns", "data.where", "data.version"),
     *("mechanism", "noise", "program"),

@@ -116,10 +116,11 @@ class Mechanism(ABC, Generic[Value]):
 
     __slots__ = ()
 
-    #: Why no error bar is known, where that is so whatever the rows are.
+    #: Why the error bar is unknown, for mechanisms that have none for any rows.
     _no_bar: ClassVar[str] = UNKNOWN
 
-    if TYPE_CHECKING:  # properties, which a field, a constant or a property may override
+    # Declared as properties for type checkers: a subclass may use a field or a constant instead.
+    if TYPE_CHECKING:
 
         @property
         @abstractmethod
@@ -149,7 +150,7 @@ class Mechanism(ABC, Generic[Value]):
         @property
         def missing(self) -> Any: ...
 
-    else:  # a dataclass takes a constant for the default of its field, as it would a property
+    else:  # real properties would become the defaults of dataclass fields, so these are constants
         ids, has_public_rows, of_parts, passes, of_ranks = None, False, False, 1, False
         missing = None
 

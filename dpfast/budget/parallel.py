@@ -56,7 +56,7 @@ from .ledger import Amounts
 
 GROUPS = "a list of different public values: integers, text, bytes or dates"
 RELEASE = "a release of dpfast that takes where, such as dpfast.median"
-#: How many parts a pair of neighbors touches.
+#: The number of parts whose rows can differ between neighbors.
 TOUCHED: dict[Neighbors, int] = {"add-remove": 1, "replace": 2}
 
 
@@ -121,7 +121,8 @@ class Block:
         """Add the entry of a spend about a part, then the loss of the spend to the part's sum."""
         if not self.is_open:
             raise BudgetError("budget refused the spend: the block of its part has ended")
-        if self._process != witnesses():  # before the lock, which may have been copied closed
+        # Before the lock: a fork may have copied it while it was held.
+        if self._process != witnesses():
             raise BudgetError(
                 "budget refused the spend: this process is a fork, which does not see spends of "
                 "its parent; make a block in each process"
@@ -151,7 +152,7 @@ class Part:
 
     def __init__(self, block: Block, number: int) -> None:
         self._block, self._number = block, number
-        #: The public value of the rows.
+        #: The public value of `column` in the rows of this part.
         self.group = block.groups[number]
 
     def __repr__(self) -> str:
@@ -273,7 +274,8 @@ def _coded(column: Any, groups: Any) -> tuple[list[Any], NDArray[np.int32]]:
     """
     listed, data = (column_form(groups, "groups", GROUPS), column_form(column, "column", KEYS_RULE))
     zone = zone_kind(listed, "groups")
-    key = Key(bytes(32))  # rows of equal words are of one part, whatever they hold
+    # No secret key is needed: even if the words of two values collide, parts are disjoint.
+    key = Key(bytes(32))
     table, words = Codes(key), KeyWords(key, "groups").of(listed)
     table.add(*words, np.empty(len(words.low), np.int32))
     values, kind = _values(listed), key_kind(data, "column")

@@ -31,16 +31,16 @@ from ..tables.intake import View
 from .ledger.text import exact, parts_of
 from .mechanism import Mechanism, expected
 
-#: The version of the schema.
+#: The version of the schema of records.
 SCHEMA = 1
-#: What a record says beside the parameters.
+#: Names of facts that a record contains besides the parameters.
 SAID = ("loss", "neighbors", "name", "ids")
-#: Values that are the same as their text.
+#: Types whose values are written as their text.
 TEXTS = (float, dt.date, dt.timedelta, np.datetime64, np.timedelta64, Decimal)
-#: Lists of more public values are written as their number and a digest.
+#: Longer lists of public values are written as their length and a digest.
 LONGEST = 100
 
-#: The version of the data that releases are about, by `data_version`.
+#: The version of the data that releases use, as `data_version` states it.
 _VERSION: ContextVar[str] = ContextVar("dpfast data version", default="")
 
 
@@ -138,7 +138,7 @@ class Record(Mapping[str, Any]):
     source: dict[str, Any]
     loss: Loss
     question: Question | None = None
-    #: The facts of the record, kept once they were computed.
+    #: The facts of the record, kept after they are first computed.
     kept_facts: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Any:
@@ -157,7 +157,7 @@ class Record(Mapping[str, Any]):
         public: Mapping[str, Any]
         if self.question is not None:
             public = self.question.parameters
-        else:  # a mechanism may hold anything, so its plain fields alone are taken
+        else:  # a mechanism may hold anything, so only plain fields are taken
             public = {name: value for name, value in mechanism.parameters.items() if plain(value)}
         return {
             name: short(described(value))
@@ -234,7 +234,7 @@ def described(value: Any) -> Any:
 def _described(value: Any) -> Any:
     if isinstance(value, Fraction):
         return float(value) if Fraction(repr(float(value))) == value else str(value)
-    if isinstance(value, tuple):  # which has names
+    if isinstance(value, tuple):  # a named tuple
         return described(cast(Any, value)._asdict())
     if isinstance(value, Mapping):
         return described({str(name): item for name, item in value.items()})

@@ -46,22 +46,23 @@ Other = TypeVar("Other")
 Args = ParamSpec("Args")
 
 
-#: A function of the mechanism, the data and the answer of each release, which returns the answer
-#: that the program gets. Set by `watched` alone. It is called after a release is paid for and run.
+#: A function that sees the mechanism, the data and the answer of each release, after it is paid for
+#: and run, and returns the answer for the program. Only `watched` sets it.
 WATCHER: ContextVar[Callable[[Any, Any, Any], Any] | None] = ContextVar("watcher", default=None)
 
-#: Who pays for calls that are passed no budget: nobody, then the payers of blocks, the innermost
-#: last, where None stands for a release that is paid for, of which the calls are parts.
+#: The payers of the blocks that the call is in, the innermost last. It begins with None: outside of
+#: blocks nobody pays. A later None stands for a release that is already paid for, and the calls
+#: inside are its parts.
 BLOCKS: ContextVar[tuple[Payer | None, ...]] = ContextVar("blocks", default=(None,))
-#: Whether a call that nobody pays for says so: the first one, and the first after a block began,
-#: which a new thread does not know of.
+#: Whether the next call that nobody pays for gives advice. It is so for the first such call, and
+#: again after a block began, because new threads do not take over the block.
 _warns_unpaid = True
 UNPAID = (
     "no budget pays and adds up: call in `with dp.Budget(...):` (in each thread), or pass budget="
 )
-#: From here on the chance that a row is not protected is worth a warning.
+#: From this delta on, advice is given: it is a chance that a row is not protected.
 LARGE_DELTA = Fraction(1, 1000)
-#: The last loss about which nothing was said.
+#: The last loss that was checked and needed no advice. It is not checked again.
 _sensible: Loss | None = None
 
 
@@ -104,7 +105,8 @@ class Payer(ABC):
         return self
 
     def __exit__(self, *error: object) -> None:
-        # Its own last block: generators may end before a block that began later.
+        # Remove the last block of this budget: a generator may end it before a block that began
+        # later.
         blocks = BLOCKS.get()
         if self in blocks:
             last = len(blocks) - 1 - blocks[::-1].index(self)
@@ -320,7 +322,8 @@ class Prepared(Generic[Value]):
                 record = self._record(payer)
                 payer.spend(record.loss, neighbors=stated, what=what, ids=ids, record=record)
             late, bar = "", None
-            time = "" if self.confidence is None else now()  # later it tells how long rows take
+            # Taken before the rows are read: a later time would reveal how long that took.
+            time = "" if self.confidence is None else now()
             try:
                 summary = mechanism.reduce(self.source)
                 if witnesses() != here:
@@ -331,7 +334,8 @@ class Prepared(Generic[Value]):
                     rows = self.source.length if mechanism.has_public_rows else None
                     answer, bar = mechanism.answered(summary, generator, rows, self.confidence)
             except (ArgumentError, ArgumentTypeError) as error:
-                late = hide_error(error)  # it promises that nothing was spent, and may quote a row
+                # An argument error would promise that nothing was spent, and might quote a row.
+                late = hide_error(error)
             if late:
                 rule = "a function that was given the rows raised"
                 raise DataError(f"{mechanism.name}: {rule} {late}")
@@ -343,7 +347,8 @@ class Prepared(Generic[Value]):
         show = WATCHER.get()
         if show is not None:
             answer = show(mechanism, self.source, answer)
-        if self.has_ends and isinstance(self.after, WithBar):  # whose numbers become whole ones
+        # Ends are rounded outwards, because answers are whole numbers.
+        if self.has_ends and isinstance(self.after, WithBar):
             answer = np.array([np.floor(answer[0]), answer[1], np.ceil(answer[2])])
         value: Value = answer if self.after is None else self.after(answer)
         if bar is not None:
@@ -356,7 +361,8 @@ class Prepared(Generic[Value]):
         if self.has_ends:
             low, value, high = value
             ends, width = (low, high), np.asarray(np.maximum(high - value, value - low))
-            note = "; ".join([ENDS, *bar.note.split("; ")[1:]])  # and what no end knows of
+            # And the parts of the error that no interval covers.
+            note = "; ".join([ENDS, *bar.note.split("; ")[1:]])
             bar = ErrorBar(bar.confidence, width if width.ndim else width[()], note=note)
         elif isinstance(self.after, WithBar):
             bar = self.after.bar(bar)
@@ -411,7 +417,7 @@ class Preparing(ABC, Generic[Value]):
         """
 
 
-#: How each public function that releases prepares its release.
+#: For each public function that releases: the function that prepares its release.
 _PREPARE: dict[Callable[..., Any], Callable[..., Prepared[Any]]] = {}
 
 

@@ -20,11 +20,11 @@ from .record import Record, described
 
 Value = TypeVar("Value", covariant=True)
 
-#: Statistics whose answers lie within the bounds, whatever the rows are.
+#: Statistics whose answers are within the bounds for any rows.
 BOUNDED = ("mean", "quantile", "minimum", "maximum", "trimmed mean", "winsorized mean")
-#: The largest share of its size by which an error bar may grow to be shown with one digit.
+#: An error bar is shown with one digit if rounding it up adds at most this fraction.
 LOOSE = 0.1
-#: How many numbers of an answer are shown with a bar each.
+#: Arrays of at most this many numbers show an error bar for each.
 MANY = 100
 
 
@@ -118,9 +118,10 @@ class Release(Generic[Value]):
             return self.ends[index]
         if self.bar.half_width is None or isinstance(self.value, Mapping):
             return None
-        counts = self.value[0] if isinstance(self.value, tuple) else self.value  # with their edges
+        # A histogram is a tuple with its edges.
+        counts = self.value[0] if isinstance(self.value, tuple) else self.value
         width, middle = np.asarray(self.bar.half_width), np.asarray(counts)
-        if middle.dtype == object:  # times in a zone, which are Python's own
+        if middle.dtype == object:  # times with a time zone are Python objects
             width = width.astype("m8[us]").astype(object)
         end = np.asarray(middle + sign * width)
         if end.ndim:
@@ -183,17 +184,18 @@ class Release(Generic[Value]):
     def __repr__(self) -> str:
         confidence = f"({self.bar.confidence * 100:.4g} %)"
         confidence += ", noise" if self.is_noise is True else ""
-        _, _, unknown = self.bar.note.partition("; ")  # what the bar does not know
+        # The parts of the error that the bar does not cover.
+        _, _, unknown = self.bar.note.partition("; ")
         confidence += f"; {unknown}" if unknown else ""
         value, width = self.value, self.bar.half_width
         if self.ends is not None:
             return f"{_texts(value, _between, *self.ends)} {confidence}"
-        if isinstance(value, Mapping):  # which has columns of error bars
+        if isinstance(value, Mapping):  # a table shows its error bars in columns
             return repr(value)
         if width is None:
             why = f"no error bar: {self.bar.note}" if self.bar.ranks is None else self.bar
             return f"{_short(value)} ({why})"
-        is_time = isinstance(value, np.timedelta64)  # which calls itself a number
+        is_time = isinstance(value, np.timedelta64)  # NumPy registers it as a number
         if isinstance(value, numbers.Real) and isinstance(width, numbers.Real) and not is_time:
             return f"{bar_text(float(value), float(width))} {confidence}"
         if isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and value.ndim == 1:
@@ -221,7 +223,7 @@ def bar_text(value: float, half_width: float) -> str:
 
     The bar is rounded up, to one digit if that adds at most a tenth, and otherwise to two.
     """
-    if not 0 < half_width < 1e15:  # beyond it no float64 has all digits
+    if not 0 < half_width < 1e15:  # a larger float64 does not have all digits
         return f"{value:.6g} ± {half_width:g}"
     decimals = -math.floor(math.log10(half_width))
     while True:

@@ -174,9 +174,9 @@ class Rows:
     """The values of each row that a release reads: the row, and its mask, weight and id."""
 
     rows: list[Any]
-    #: The ids of rows, where the release is of people.
+    #: The privacy unit ids of the rows, if the release has ids.
     ids: list[Any] | None
-    #: Entries by where they are in mechanism and the data, each with the object that holds them.
+    #: Entries by their path in the mechanism or the data, each with the object that contains them.
     entries: dict[str, tuple[Any, list[Any]]]
 
     def counted(self, paths: list[str]) -> dict[Any, Counter[Any]]:
@@ -281,7 +281,7 @@ def _rows(source: Any) -> tuple[Any, Any]:
         return None, None
     try:
         chunks = source.reduce(_of_chunk, lambda a, b: a + b)
-    except Exception:  # an engine of which nothing comes here
+    except Exception:  # an engine whose rows cannot be read here
         return None, None
     chunks.sort(key=lambda chunk: chunk[0])
     rows, ids = ([value for chunk in chunks for value in chunk[part] or ()] for part in (1, 2))
@@ -297,7 +297,7 @@ def _of_chunk(chunk: Any) -> list[tuple[int, list[Any], list[Any] | None]]:
     if chunk.nulls and chunk.present is not None:
         values = iter(rows)
         rows = [next(values) if there else None for there in chunk.present.tolist()]
-    elif chunk.nulls:  # which are at no index
+    elif chunk.nulls:  # nulls without a position
         rows += [None] * chunk.nulls
     return [(chunk.start, rows, None)]
 

@@ -14,7 +14,7 @@ from .conversions import rho_of_pure
 from .losses import _positive
 from .prices import rho_of_laplace, rho_of_range
 
-#: Below it the first term of a price has 12 correct digits.
+#: For a smaller rho, the first term of the series has 12 correct digits.
 _FEW = Fraction(1, 10**25)
 
 

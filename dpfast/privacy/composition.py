@@ -165,7 +165,8 @@ def parallel(
         candidates = [_doubled(loss) for loss in checked]
     else:
         candidates = _staying_losses(staying, len(checked))
-    # The largest two of any amount bound every sum of two; one without a rho has no bound.
+    # The two losses that are largest in any one amount bound every sum of two in it. A loss without
+    # a rho counts as infinite.
     by_amounts = size_of, attrgetter("delta"), lambda loss: rho_of(loss) or math.inf
     candidates += [_sum(sorted(checked, key=key)[-2:]) for key in by_amounts]
     return _combined(candidates, max)
@@ -290,7 +291,8 @@ def group_within(loss: Loss, size: int) -> Loss:
 
 
 def _grouped(loss: Loss, size: int) -> Loss | None:
-    if isinstance(loss, Draws):  # bounded range and cells hold for groups; categories do not
+    # Bounded range and cells also hold for a group of neighbors; categories do not.
+    if isinstance(loss, Draws):
         cells = None if loss.cells is None else size * loss.cells
         return replace(loss, epsilon=size * loss.epsilon, cells=cells, categories=None)
     if isinstance(loss, Pure):

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from .enclosure import UP, Interval, down, exp, expm1, log1p, log_of, up
 
-# The least loss, where a formula gives none: a loss has to be positive.
+# The smallest loss that is returned: where a formula gives 0, the loss must still be positive.
 LEAST_EPSILON = Decimal("1e-300")
 LEAST_DELTA = Decimal("1e-9999")
 
@@ -112,9 +112,9 @@ def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
     """
     bits = -log_of(delta)
     root = (bits + Interval.of(epsilon)).sqrt() - bits.sqrt()
-    # From rho + 2 sqrt(rho ln(1 / delta)), which is never below the least epsilon.
+    # Start from the inverse of rho + 2 sqrt(rho ln(1 / delta)), but not below the least epsilon.
     low = down(max((root * root).low, LEAST_EPSILON))
-    while epsilon_of_rho(low, delta) > epsilon:  # by rounding
+    while epsilon_of_rho(low, delta) > epsilon:  # rounding may have made it too large
         low /= 2
     factor, high = 2, 2 * low
     while epsilon_of_rho(high, delta) <= epsilon:

@@ -18,10 +18,10 @@ from .conversions import LEAST_DELTA, LEAST_EPSILON
 from .enclosure import up
 from .losses import Approx, Pure, _delta, _float_up, _positive
 
-# dp-accounting rounds its distributions towards more loss when it puts them on a grid, but
-# convolves them in float64. What that may lose is far below these margins.
+# dp-accounting rounds its distributions towards more loss when it puts them on a grid, but it
+# convolves them in float64. These margins are far larger than the rounding errors of that.
 _MARGIN = Fraction(1, 10**12)
-#: Places of the grid for one release: 256 MB an array.
+#: The most grid points for one release: an array of them takes 256 MB.
 _MOST_PLACES = 1 << 25
 
 
@@ -114,7 +114,8 @@ class LossDistribution:
         LossDistribution
         """
         unit = _unit(scale, sensitivity)
-        step = _step(interval, (20 + 1 / unit) / unit)  # beyond 10 deviations there is next to none
+        # Beyond 10 deviations the probability is negligible.
+        step = _step(interval, (20 + 1 / unit) / unit)
         return cls._of("from_gaussian_mechanism", step, unit)
 
     @classmethod
@@ -150,7 +151,7 @@ class LossDistribution:
         LossDistribution
         """
         size = checks.whole("sensitivity", sensitivity, 1)
-        rate = 1 / checks.positive("scale", scale)  # its rounding is far below the margin
+        rate = 1 / checks.positive("scale", scale)  # the rounding error is far below the margin
         step = _step(interval, 2 * size * rate)
         return cls._of("from_discrete_laplace_mechanism", step, rate, sensitivity=size)
 
@@ -174,7 +175,8 @@ class LossDistribution:
         amount = _exponent(_positive("epsilon", epsilon))
         k = checks.whole("categories", categories, 2)
         step = _step(interval, 2 * amount)
-        # The library takes the probability of a uniform category (which may be the true one).
+        # The library expects the probability of answering with a uniformly random category, which
+        # may also be the true one.
         uniform = k / (math.exp(amount) + k - 1)
         return cls._of("from_randomized_response", step, uniform, k)
 

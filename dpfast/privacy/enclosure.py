@@ -29,7 +29,7 @@ _SHORT = _context(decimal.ROUND_CEILING, 15)
 
 _Function = Callable[[Decimal, Decimal], Decimal]
 _ZERO = Decimal(0)
-# Below it a short series is better than a difference of rounded numbers.
+# For smaller arguments a short series is more accurate than a difference of rounded numbers.
 _SMALL = Decimal("1e-20")
 
 
@@ -110,7 +110,7 @@ def expm1(x: Interval) -> Interval:
     """Return an interval that encloses e^x - 1, x > 0."""
     if x.high >= _SMALL:
         return exp(x) - 1
-    # x + x**2 / 2 is what the series begins with, and the rest is below x**3 / 4.
+    # The series begins with x + x**2 / 2, and its remainder is below x**3 / 4.
     begins = x + x * x / 2
     return Interval(begins.low, (begins + x * x * x / 4).high)
 

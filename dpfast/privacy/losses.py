@@ -13,7 +13,7 @@ from .._core import checks
 from .._core.types import Number
 from . import conversions, prices
 
-#: Decimals of any size, where float64 would be 0.
+#: Decimals with any exponent: float64 would round small amounts to 0.
 _FEW = Context(prec=15, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
@@ -106,10 +106,11 @@ class Pure(_Amounts):
     epsilon: Fraction
 
     amounts: ClassVar[tuple[str, ...]] = ("epsilon",)
-    #: Of a loss that is stated without a delta.
+    #: The delta of a loss that is stated without one.
     delta: ClassVar[Fraction] = Fraction(0)
 
-    if TYPE_CHECKING:  # a type checker sees what may be given, not what is kept
+    # The fields accept more types than they keep, and a type checker should see those accepted.
+    if TYPE_CHECKING:
 
         def __init__(self, epsilon: Number) -> None: ...
 

@@ -23,7 +23,8 @@ from .conversions import LEAST_DELTA, LEAST_EPSILON
 from .enclosure import DOWN, UP, Interval, down, exp, expm1, log, log1p, up
 from .losses import Approx, Pure, _delta, _positive
 
-# Beyond it exponentials leave the range of decimals, and the result is the plain sum.
+# For a larger sum of the epsilons, exponentials leave the range of decimals. Then the sum itself is
+# returned.
 _FARTHEST = 10**17
 
 
@@ -77,8 +78,8 @@ def _least_epsilon(epsilon: Fraction, times: int, delta: Fraction) -> Fraction:
         room = UP.subtract(a.high, allowed.low)
         if room > 0:
             best = max(best, UP.divide(room, b.low))
-        # Once delta at the corner is surely too much, the answer is above it, where lesser m do not
-        # count; below e^0 there is nothing to look for.
+        # If delta is surely too large at this corner, the epsilon sought is above it, and smaller m
+        # no longer matter. Below e^0 there is nothing to search.
         if corner <= 1 or a.low > UP.add(UP.multiply(corner, b.high), allowed.high):
             break
         corner = UP.multiply(corner, square)
@@ -94,7 +95,7 @@ def _least_delta(epsilon: Fraction, times: int, wanted: Fraction) -> Fraction:
     if times * epsilon > _FARTHEST:
         return Fraction(1)
     odds, grown = exp(-Interval.of(epsilon)), exp(Interval.of(wanted)).low
-    last = (wanted / epsilon + times) / 2 + 1  # the least m that counts is below it
+    last = (wanted / epsilon + times) / 2 + 1  # no m below last - 1 counts
     best = Decimal(0)
     for m, a, b in _tails(odds, times):
         best = max(best, UP.subtract(a.high, DOWN.multiply(grown, b.low)))
@@ -147,7 +148,8 @@ def optimal_composition(
     checks.whole("times", times, 1)
     if (delta is None) == (epsilon is None):
         checks.fail("delta", "given, or epsilon instead, but not both", delta)
-    # The deltas of the releases come to 1 - (1 - delta)^times; without cancellation.
+    # The failure probability of all releases together, 1 - (1 - delta)^times, computed without
+    # cancellation.
     deltas = Interval.of(0)
     if isinstance(loss, Approx):
         grown = expm1(-log1p(Interval.of(-loss.delta)) * times)

@@ -68,7 +68,8 @@ from functools import lru_cache
 from .conversions import LEAST_DELTA, rho_of_pure
 from .enclosure import DOWN, UP, Interval, exp, expm1, log, log1p, up
 
-#: Beyond one the price is epsilon to many digits, below the other half its square.
+#: The range of epsilon for which the formulas below are evaluated. Above it rho is epsilon to many
+#: digits, and below it epsilon**2 / 2.
 _LARGEST, _SMALLEST = 10**6, Fraction(1, 10**20)
 _GOLDEN = Decimal("0.61803398874989484820458683436563811772")
 

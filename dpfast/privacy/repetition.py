@@ -55,7 +55,7 @@ from .conversions import LEAST_EPSILON, epsilon_of_rho
 from .enclosure import Interval, down, exp, log_of, up
 from .losses import ZCDP, Approx, Loss, Pure, _delta
 
-#: The least probability to stop, and the least and the largest eta beside 0.
+#: The least stopping probability gamma, and the least and largest eta other than 0.
 LEAST_GAMMA, LEAST_ETA, MOST_ETA = Fraction(1, 10**6), Fraction(1, 10**6), 100
 
 

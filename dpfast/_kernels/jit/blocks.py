@@ -23,14 +23,15 @@ from numpy.typing import NDArray
 from ...errors import fail_kind
 from .numba import REMEMBERED, compiling, is_real, load, returned
 
-#: Blocks that are taken at a time, at most: threads that write to neighboring rows of the result
-#: get in each other's way.
+#: The most blocks that a thread takes at a time. More would slow down threads that write to
+#: neighboring rows of the result.
 STEP = 8
-#: Times that each thread comes for blocks, at least, if there are enough of them.
+#: Each thread takes blocks at least this many times, if there are enough of them.
 TURNS = 64
-#: Seconds between two looks at how far the threads are.
+#: Seconds between two progress reports.
 LOOK = 0.1
-#: Numbers of 8 bytes to a cache line, with room for those that fetch lines in pairs.
+#: Counters are this many numbers of 8 bytes apart, so that no two share a cache line (or a pair of
+#: lines, which some processors fetch together).
 LINE = 16
 
 _lock = threading.Lock()
@@ -168,11 +169,12 @@ def compiled(
     """
     numba = load()
     with compiling(name, f"a function that Numba can compile for {of}", function):
-        with _lock:  # so that two threads do not make two loops of one function
+        with _lock:  # so that two threads do not compile loops for the same function
             single_call = _single_call(function)
         kind = returned(single_call, (taken,))
     if _interprets(single_call, taken):
-        # An exception there leaves Numba with a made-up answer and the thread with an error.
+        # An exception in the interpreter would leave Numba with an undefined answer, and the thread
+        # with an error that nobody handles.
         fail_kind(
             name, "a compiled function that does not call the interpreter (objmode)", function
         )
@@ -264,7 +266,8 @@ class BlockLoop:
 
         An interrupt is passed on when every thread is done with the few blocks it is at.
         """
-        from concurrent.futures import ThreadPoolExecutor, wait  # not everybody needs it
+        # Imported here, because most programs do not need it.
+        from concurrent.futures import ThreadPoolExecutor, wait
 
         blocks = len(out)
         workers = max(1, min(workers, blocks))
@@ -293,7 +296,7 @@ class BlockLoop:
                         tick(now - reported)
                         reported = now
             finally:
-                counts[0] = blocks  # no thread takes another block
+                counts[0] = blocks  # so that no thread takes another block
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -308,7 +311,7 @@ def _layout_of(numba: Any, kind: Any) -> tuple[str | None, int | None]:
     types = numba.types
     if isinstance(kind, types.BaseTuple) and len(kind) and all(is_real(numba, k) for k in kind):
         return "tuple", len(kind)
-    if isinstance(kind, types.Optional):  # an optional tuple is more than Numba can unroll
+    if isinstance(kind, types.Optional):  # Numba cannot unroll an optional tuple
         kind = kind.type
     if is_real(numba, kind):
         return "number", None

@@ -38,7 +38,7 @@ def is_compiled(function: Any) -> bool:
     arguments or contains a loop, and can be called like a plain function.
     """
     if sys.modules.get("numba") is None:
-        return False  # then nothing can have been made by it
+        return False  # then no function is of Numba
     from numba.extending import is_jitted
 
     return bool(is_jitted(function))

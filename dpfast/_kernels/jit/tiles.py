@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from ...errors import fail_kind
 from .numba import REMEMBERED, compiling, is_real, load, returned
 
-#: Long enough for vectors (four of AVX-512), and one look at a candidate costs so many evaluations.
+#: Candidates of a tile: enough for vector instructions (four vectors of AVX-512). The score of one
+#: candidate costs the evaluation of its whole tile.
 TILE = 32
 
 _lock = threading.Lock()
@@ -82,7 +83,7 @@ class Tiles:
 
     def __init__(self, function: Any, data: Any, count: int) -> None:
         numba = load()
-        with _lock:  # so that two threads do not make two loops of one function
+        with _lock:  # so that two threads do not compile loops for the same function
             self._fill, on_candidate = _loops(function)
         with compiling(
             "scores", "a function that Numba can compile for these data and an integer", function

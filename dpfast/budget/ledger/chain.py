@@ -35,7 +35,8 @@ VERSION = 5
 STEPS = """
 CREATE TABLE steps (step INTEGER PRIMARY KEY, what TEXT NOT NULL UNIQUE, seal TEXT NOT NULL);
 """
-#: Where the ledger is (`File.identity`), since when: where it was made, and where it was moved.
+#: The table of directories in which the ledger has been (`File.identity`): where it was made, and
+#: where it was moved, with the times.
 DIRECTORIES = """
 CREATE TABLE places (
     place INTEGER PRIMARY KEY, time TEXT NOT NULL, process TEXT NOT NULL, identity TEXT NOT NULL,
@@ -51,14 +52,15 @@ NAMES = {
     "turns": ("line", "turn"),
     "places": ("place",),
 }
-#: Tables of rows that belong to an entry. The seal of a row is made of the seal of its entry, the
-#: words that stand first here, and these columns.
+#: Tables of rows that belong to an entry. The digest of such a row is computed from the digest of
+#: the entry, the words that come first here, and these columns.
 OF_ENTRIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "keys": ((), ("key",)),
     "answers": (("answer",), ("time", "answer")),
     "streams": ((), ("name", "facts", "start")),
 }
-#: The columns that stand last, by the first form that has them and their tables.
+#: Columns that were added later: the first version of the format with the column, its table, and
+#: its declaration.
 LATER = (
     (3, "ledger", "ids TEXT"),
     (3, "ledger", "max_rows INTEGER"),
@@ -85,7 +87,8 @@ class LastRow(NamedTuple):
 
 def define(db: Connection, statements: str) -> None:
     for statement in statements.split(";\n"):
-        # A trigger ends in "; END;", so only what stands at the end of a line divides.
+        # Inside a trigger, semicolons do not end the statement, so only those at the end of a line
+        # divide.
         if statement.strip():
             db.execute(statement)
 
@@ -169,7 +172,7 @@ def last(db: Connection) -> LastRow:
 def held(db: Connection, row_seen: LastRow) -> bool:
     """Return whether the ledger still holds a row that was seen, and so all rows before."""
     if row_seen.number == 0:
-        return True  # the ledger itself, which the header checks
+        return True  # no row was seen but the header, which is checked elsewhere
     if not has(db, row_seen.table):
         return False
     number = "line" if row_seen.table == "lines" else "step"

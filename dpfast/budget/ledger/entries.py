@@ -16,9 +16,9 @@ from ..._kernels.rng import witnesses
 from ...errors import BudgetError
 from ...privacy import ZCDP, Loss, Pure
 
-#: How often a limit can renew: with each of these periods of the calendar, in UTC.
+#: The periods after which a limit can renew: those of the calendar, in UTC.
 PERIODS = ("day", "week", "month", "year")
-#: The one zero of amounts that a ledger does not use, with which no new fraction is made.
+#: A zero for amounts that a ledger does not use. All share it, so that no new fraction is made.
 ZERO = Pure.delta
 
 
@@ -122,7 +122,7 @@ class State:
     neighbors: Neighbors | None
     entries: int
     ids: str | None = None
-    #: Of the last entry.
+    #: The time of the last entry.
     time: str = ""
 
     def at(self, period: str, time: str) -> State:
@@ -140,7 +140,7 @@ class State:
         return Unit(self.ids) if self.entries or self.ids is not None else None
 
 
-#: Returns an entry to be added and the state after it, or raises.
+#: A function that returns the entry to be added and the state after it, or raises an error.
 Decide = Callable[[State], tuple[Spend, State]]
 
 

@@ -75,7 +75,7 @@ Way = Literal["read", "write", "make", "move"]
 
 #: What the file says it is (`PRAGMA application_id`): "dpfl".
 APPLICATION = 0x6470666C
-#: How many entries, and steps, are checked when a ledger is opened: the last ones.
+#: How many entries (and steps) are checked when a ledger is opened: the last ones.
 TAIL = 1000
 #: Seconds that SQLite waits for a lock, and seconds before the next attempt.
 PATIENCE, PAUSE = 0.25, 0.005
@@ -100,7 +100,7 @@ CREATE TABLE answers (
     line INTEGER PRIMARY KEY, time TEXT NOT NULL, answer TEXT NOT NULL, seal TEXT NOT NULL
 );
 """
-#: The columns of an entry that its seal always has, in order.
+#: The columns that the digest of an entry covers in every version of the format, in order.
 LINE = "line, time, process, what, note, loss, neighbors, epsilon, delta, rho, relation"
 KEYS = """
 CREATE TABLE keys (
@@ -108,12 +108,13 @@ CREATE TABLE keys (
 );
 """
 
-#: Held by the one thread that uses a ledger, and around a fork.
+#: Held by the one thread that uses a ledger, and while the process forks.
 _ALONE = threading.RLock()
-#: The process that uses a ledger. A child in which it is the parent was not forked by Python; the
-#: thread that holds the lock, and meets its own process here, is in a signal handler.
+#: The process that is using a ledger, if any. If a child process reads the identity of its parent
+#: here, the fork was not made by Python. If a thread that holds the lock reads its own process
+#: here, it runs a signal handler that interrupted its own use of a ledger.
 _at_work: tuple[int, int] | None = None
-#: The last row that this process has seen of each ledger, by its path and the seal of its header.
+#: The last row that this process has seen of each ledger, by path and digest of the header.
 _seen: dict[tuple[str, str], LastRow] = {}
 
 if hasattr(os, "register_at_fork"):
@@ -179,7 +180,7 @@ class File:
     """Ledger entries in a file, which is made with the header if no file exists."""
 
     def __init__(self, path: str, header: Header | None, timeout: float, way: Way = "read") -> None:
-        self.path = os.path.realpath(path)  # as SQLite names the log
+        self.path = os.path.realpath(path)  # SQLite names the log by the real path
         self._timeout = timeout
         self._first_seal: str | None = None
         self._waiting: deque[_Write] = deque()
@@ -258,14 +259,16 @@ class File:
             while self._waiting and not mine.committed:
                 with suppress(IndexError):
                     others.append(self._waiting.popleft())
-            if not mine.committed:  # nor by a signal handler, until it was taken from the queue
+            # Checked again: a signal handler may have committed it before it left the queue.
+            if not mine.committed:
                 writes = [mine, *(w for w in others if w is not mine and w.by == mine.by)]
 
                 def every(db: Connection) -> None:
                     for write in writes:
                         write.tried(db)
                     if mine.error is not None and all(write.error for write in writes):
-                        raise mine.error  # nothing to write, and so nothing is touched
+                        # No function has anything to write, so the file is left as it is.
+                        raise mine.error
 
                 self._run(every, "write")
                 for write in writes:
@@ -284,8 +287,9 @@ class File:
                 raise
             except (sqlite3.Error, Damaged, *UNREADABLE) as error:
                 failed = error
-            # Out here, so that no error of SQLite, which may quote a row, comes along. A traceback
-            # would keep the connection alive, and with it the log beside the file.
+            # Raised outside the `except` block, so that the error of SQLite, which may quote a row,
+            # is not chained to it. Its traceback would also keep the connection open, and so the
+            # log beside the file.
             failed = failed.with_traceback(None)
             if not isinstance(failed, sqlite3.Error):
                 self._damaged(failed if isinstance(failed, Damaged) else NO_LEDGER_HOLDS)
@@ -412,7 +416,7 @@ class File:
         return head, self._state(db)
 
     def _connect(self) -> Connection:
-        # mode=rw: everybody could read a file that SQLite makes.
+        # mode=rw, because SQLite would make a file that everybody can read.
         where = f"{Path(self.path).as_uri()}?mode=rw"
         db = sqlite3.connect(where, PATIENCE, isolation_level=None, factory=Connection, uri=True)
         try:
@@ -439,7 +443,7 @@ class File:
             raise LedgerError(f"ledger {self.path} cannot be inspected: {error.strerror}") from None
         if not os.path.isfile(self.path):
             raise LedgerError(f"ledger {self.path} is not a regular file")
-        if status.st_nlink > 1:  # each name would have a log and locks of its own
+        if status.st_nlink > 1:  # SQLite would use a separate log and separate locks for each name
             raise LedgerError(
                 f"ledger {self.path} has {status.st_nlink} names (hard links), under each of which "
                 "it could be spent; remove the other names"
@@ -455,7 +459,7 @@ class File:
         folder = os.path.dirname(self.path)
         try:
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        except FileExistsError:  # by another process, just now
+        except FileExistsError:  # another process has just made it
             pass
         except OSError as error:
             why = error.strerror if os.path.isdir(folder) else f"{folder} is not a directory"
@@ -511,7 +515,8 @@ class File:
         names = os.path.dirname(self.path), self.path
         try:
             mounts = {_mount(name) for name in names}
-        except (AttributeError, OSError, LookupError, ValueError):  # no Linux, or no /proc
+        except (AttributeError, OSError, LookupError, ValueError):
+            # Not on Linux, or /proc is not mounted.
             mounts = {str(os.stat(name).st_dev) for name in names}
         return len(mounts) > 1
 

@@ -15,7 +15,7 @@ from ..._core import checks
 from ...privacy import ZCDP, Approx, Draws, Loss, Pure
 
 LOSSES: dict[str, type[Loss]] = {kind.__name__: kind for kind in (Pure, Draws, Approx, ZCDP)}
-#: The answers that can be recorded.
+#: Answers that can be recorded, as errors state the rule.
 RULE = "a finite number of at most 3000 digits, a text, or a nested list or dict of these and None"
 
 
@@ -112,7 +112,7 @@ def record(facts: Mapping[str, Any]) -> str:
     """Return the public record of a release as JSON text."""
     try:
         return json.dumps(dict(facts), allow_nan=False)
-    except Exception:  # of whatever mapping it is
+    except Exception:  # a mapping of any class, which may raise any error
         checks.fail("record", "a dict of the types of JSON, without NaN", facts)
 
 
