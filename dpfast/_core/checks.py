@@ -335,7 +335,7 @@ def shape(name: str, value: Any, rule: str, common: tuple[int, ...] = ()) -> tup
         fail(name, rule, value)
     wanted = tuple(whole(name, length) for length in sizes)
     try:
-        fits = np.broadcast_shapes(wanted, common) == wanted and len(wanted) < 33
+        fits = len(wanted) < 33 and np.broadcast_shapes(wanted, common) == wanted
     except (ValueError, OverflowError):
         fits = False
     if not fits:

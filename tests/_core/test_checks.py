@@ -26,6 +26,13 @@ def test_an_integer_beyond_its_limit_is_refused(most, words):
         checks.whole("rows", 0, 1, most)
 
 
+def test_a_shape_of_more_axes_than_can_be_broadcast_is_refused():
+    assert checks.shape("size", (1,) * 32, "a shape") == (1,) * 32
+    for axes in (33, 34, 64, 99):
+        with pytest.raises(ArgumentError, match="size must be a shape, got"):
+            checks.shape("size", (1,) * axes, "a shape")
+
+
 def test_an_array_of_another_kind_is_refused():
     assert checks.array("x", [1, 2.5], "numbers", "biuf").dtype == np.float64
     assert checks.array("x", ["a"], "anything").dtype.kind == "U"
