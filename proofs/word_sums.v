@@ -64,8 +64,8 @@ Inductive fits : Z -> Z -> Z -> Prop :=
   | outputs_of_blocks : forall blocks span, 0 <= blocks -> blocks * span < 2 ^ 53 ->
       fits span blocks 53.
 
-(* Of the files named above: no sum wraps, in any order of the rows and with any cut, and neither
-   does a sum of some of them on the way. *)
+(* Of csrc/summaries/quantise.c and the other files named above: no sum wraps, in any order of the
+   rows and with any cut, and neither does a sum of some of them on the way. *)
 Theorem no_partial_sum_wraps : forall most n bits t, fits most n bits ->
   (forall x, In x (rows_in t) -> - most <= x <= most) -> Z.of_nat (length (rows_in t)) <= n ->
   forall z, In z (partial_sums t) -> - 2 ^ bits < z < 2 ^ bits.
