@@ -20,21 +20,13 @@ Definition bind {A B : Type} (p : distribution A) (k : A -> distribution B) : di
 Definition is_mechanism {T A : Type} (mechanism : T -> distribution A) : Prop :=
   forall x, is_distribution (mechanism x).
 
-Lemma total_exchange : forall (A B : Type) (f : A -> B -> R) l m,
-  total (fun x => total (fun y => f x y) m) l = total (fun y => total (fun x => f x y) l) m.
-Proof.
-  induction l as [|x l IH]; intros m; simpl; [induction m; simpl; lra|].
-  rewrite IH, <- total_plus. reflexivity.
-Qed.
-
 Lemma total_one : forall (A : Type) (dec : forall x y : A, {x = y} + {x <> y}) (f : A -> R) a l,
   NoDup l -> In a l -> total (fun c => if dec c a then f c else 0) l = f a.
 Proof.
   induction l as [|c l IH]; intros N I; [easy|]. apply NoDup_cons_iff in N as [O N]. simpl.
-  destruct (dec c a) as [->|D].
-  - rewrite (total_equal _ _ (fun x => 0 * f x)), total_scaled; [ring|].
-    intros x J. destruct (dec x a) as [->|]; [easy | ring].
-  - rewrite IH; [ring | assumption | destruct I; congruence].
+  destruct (dec c a) as [->|D]; [|rewrite IH; [ring | easy | destruct I; congruence]].
+  rewrite (total_equal _ _ (fun x => 0 * f x)), total_scaled; [ring|].
+  intros x J. destruct (dec x a) as [->|]; [easy | ring].
 Qed.
 
 Lemma expectation_equal : forall (A : Type) (p : distribution A) f g,
@@ -44,28 +36,28 @@ Proof. intros A p f g H. apply total_equal. intros [x w] _. now rewrite H. Qed.
 Lemma expectation_bind : forall (A B : Type) (p : distribution A) (k : A -> distribution B) f,
   expectation (bind p k) f = expectation p (fun x => expectation (k x) f).
 Proof.
-  intros A B p k f. unfold expectation, bind.
-  induction p as [|[x w] p IH]; [reflexivity|]; simpl. rewrite total_app, IH. f_equal.
-  rewrite total_map, <- total_scaled. apply total_equal. intros; simpl; ring.
+  intros A B p k f. unfold expectation, bind. induction p as [|[x w] p IH]; [easy|]; simpl.
+  rewrite total_app, IH, total_map, <- total_scaled. f_equal. apply total_equal. intros; simpl; lra.
 Qed.
 
 Lemma expectation_certain : forall (A : Type) (x : A) f, expectation (certain x) f = f x.
 Proof. intros; unfold expectation; simpl; ring. Qed.
 
+Lemma probability_expected : forall (A : Type) (p : distribution A) e,
+  probability p e = expectation p (fun x => if e x then 1 else 0).
+Proof. intros. apply total_equal. intros [x w] _. simpl. destruct (e x); ring. Qed.
+
 Lemma probability_bind : forall (A B : Type) (p : distribution A) (k : A -> distribution B) e,
   probability (bind p k) e = expectation p (fun x => probability (k x) e).
 Proof.
-  assert (forall A (p : distribution A) e,
-    probability p e = expectation p (fun x => if e x then 1 else 0)) as H
-    by (intros; apply total_equal; intros [x w] _; simpl; destruct (e x); ring).
-  intros. rewrite H, expectation_bind. apply expectation_equal. intros. now rewrite H.
+  intros. rewrite probability_expected, expectation_bind. apply expectation_equal. intros.
+  now rewrite probability_expected.
 Qed.
 
 Lemma expectation_monotone : forall (A : Type) (p : distribution A) f g,
   is_distribution p -> (forall x, f x <= g x) -> expectation p f <= expectation p g.
 Proof.
-  intros A p f g [H _] L. apply total_monotone. intros [x w] I.
-  apply Rmult_le_compat_l; [now apply (H x) | apply L].
+  intros A p f g [H _] L. apply total_monotone. intros [x w] I. apply Rmult_le_compat_l; eauto.
 Qed.
 
 Lemma expectation_linear : forall (A : Type) (p : distribution A) f a b,
@@ -84,7 +76,6 @@ Qed.
 
 Lemma distribution_certain : forall (A : Type) (x : A), is_distribution (certain x).
 Proof. split; simpl; [|ring]. intros y w [E|[]]; inversion E; lra. Qed.
-#[global] Hint Resolve distribution_certain : core.
 
 Lemma distribution_bind : forall (A B : Type) (p : distribution A) (k : A -> distribution B),
   is_distribution p -> is_mechanism k -> is_distribution (bind p k).
@@ -93,18 +84,20 @@ Proof.
   - intros y v I. apply in_flat_map in I as [[x w] [J I]].
     apply in_map_iff in I as [[z u] [E I]]. injection E as <- <-.
     apply Rmult_le_pos; [now apply (proj1 P x) | now apply (proj1 (K x) z)].
-  - assert (M : forall C (d : distribution C), expectation d (fun _ => 1) = total snd d)
+  - assert (M : forall C (d : distribution C), total snd d = expectation d (fun _ => 1))
       by (intros; apply total_equal; intros; simpl; ring).
-    rewrite <- M, expectation_bind. transitivity (expectation p (fun _ => 1)).
-    + apply expectation_equal. intros x. rewrite M. apply K.
-    + rewrite M. apply P.
+    rewrite M, expectation_bind. transitivity (expectation p (fun _ => 1)).
+    + apply expectation_equal. intros x. rewrite <- M. apply K.
+    + rewrite <- M. apply P.
 Qed.
+
+#[global] Hint Unfold is_mechanism : core.
+#[global] Hint Resolve distribution_certain distribution_bind : core.
 
 Lemma within_weaker : forall (A : Type) (p q : distribution A) e d e' d',
   is_distribution q -> e <= e' -> d <= d' -> within e d p q -> within e' d' p q.
 Proof.
-  intros A p q e d e' d' Q E D H s. specialize (H s).
-  assert (exp e <= exp e') by (destruct E as [E|E]; [left; now apply exp_increasing | subst; lra]).
+  intros A p q e d e' d' Q E D H s. specialize (H s). apply exp_monotone in E.
   pose proof (probability_bounds A q s Q). nra.
 Qed.
 
@@ -118,34 +111,7 @@ Lemma within_delta : forall (A : Type) (p q : distribution A) e d, within e d p 
 Proof.
   intros A p q e d H. specialize (H (fun _ => false)).
   assert (N : forall r : distribution A, probability r (fun _ => false) = 0)
-    by (induction r; unfold probability in *; simpl; lra).
-  rewrite !N in H. lra.
-Qed.
-
-(* Numbers v in [0, 1] have signed weights s. The sum of s v is at most the weight of some set of
-   numbers, that of all v whose weights have a positive sum. *)
-Lemma best_set : forall l : list (R * R), (forall v s, In (v, s) l -> 0 <= v <= 1) ->
-  exists e : R -> bool,
-    total (fun vs => snd vs * fst vs) l <= total (fun vs => if e (fst vs) then snd vs else 0) l.
-Proof.
-  intros l H. pose (mass v := total (fun vs => if Req_EM_T v (fst vs) then snd vs else 0) l).
-  pose (e v := if Rlt_dec 0 (mass v) then true else false).
-  exists e. pose (h v := (if e v then 1 else 0) - v).
-  assert (total (fun vs => snd vs * h (fst vs)) l
-    = total (fun v => h v * mass v) (nodup Req_EM_T (map fst l))) as E.
-  { transitivity (total (fun vs => total (fun v => if Req_EM_T v (fst vs) then snd vs * h v else 0)
-      (nodup Req_EM_T (map fst l))) l).
-    - apply total_equal. intros vs I. rewrite (total_one R Req_EM_T (fun v => snd vs * h v));
-        [reflexivity | apply NoDup_nodup | now apply nodup_In, in_map].
-    - rewrite total_exchange. apply total_equal. intros v _. unfold mass. rewrite <- total_scaled.
-      apply total_equal. intros vs _. destruct Req_EM_T; ring. }
-  assert (0 <= total (fun vs => snd vs * h (fst vs)) l) as P.
-  { rewrite E. apply total_nonnegative. intros v I.
-    apply nodup_In, in_map_iff in I as [[w s] [<- I]]. apply H in I. simpl.
-    unfold h, e. destruct Rlt_dec; nra. }
-  assert (total (fun vs => if e (fst vs) then snd vs else 0) l
-    = total (fun vs => snd vs * h (fst vs)) l + total (fun vs => snd vs * fst vs) l); [|lra].
-  rewrite <- total_plus. apply total_equal. intros vs _. unfold h. destruct (e (fst vs)); ring.
+    by (induction r; unfold probability in *; simpl; lra). rewrite !N in H. lra.
 Qed.
 
 (* What (epsilon, delta) says of events it says of tests, which accept an outcome x at random, with
@@ -155,17 +121,31 @@ Lemma within_tests : forall (A : Type) epsilon delta (p q : distribution A) (f :
   expectation p f <= exp epsilon * expectation q f + delta.
 Proof.
   intros A epsilon delta p q f W F.
-  destruct (best_set (map (fun xw => (f (fst xw), snd xw)) p
-    ++ map (fun xw => (f (fst xw), - exp epsilon * snd xw)) q)) as [e E].
-  { intros v s I. apply in_app_iff in I as [I|I]; apply in_map_iff in I as [x [I _]];
-      injection I as <- _; apply F. }
-  rewrite !total_app, !total_map in E; simpl in E.
-  specialize (W (fun x => e (f x))). unfold expectation, probability in *.
-  rewrite (total_equal _ _ (fun xw => - exp epsilon * (snd xw * f (fst xw))) q),
-    (total_equal _ (fun xw => if e _ then _ else 0)
-      (fun xw => - exp epsilon * (if e (f (fst xw)) then snd xw else 0)) q), !total_scaled in E
-    by (intros; try destruct (e _); ring).
-  lra.
+  assert (G : forall values g, (forall v, In v values /\ 0 <= g v <= 1 \/ g v = 0 \/ g v = 1) ->
+    expectation p (fun x => g (f x)) <= exp epsilon * expectation q (fun x => g (f x)) + delta).
+  { induction values as [|w values IH]; intros g H.
+    - specialize (W (fun x => if Req_EM_T (g (f x)) 1 then true else false)).
+      assert (E : forall x, (if if Req_EM_T (g (f x)) 1 then true else false then 1 else 0)
+        = g (f x)) by (intros x; destruct (H (f x)) as [[[] _]|[E|E]], Req_EM_T; lra).
+      now rewrite !probability_expected, !(expectation_equal _ _ _ _ E) in W.
+    - pose (put t v := if Req_EM_T v w then t else g v).
+      assert (L : forall r, expectation r (fun x => g (f x)) = g w
+        * expectation r (fun x => put 1 (f x)) + (1 - g w) * expectation r (fun x => put 0 (f x))).
+      { intros r. unfold expectation. rewrite <- !total_scaled, <- total_plus. apply total_equal.
+        intros x _. unfold put. destruct Req_EM_T as [->|]; ring. }
+      assert (P : forall t, t = 0 \/ t = 1 -> forall v,
+        In v values /\ 0 <= put t v <= 1 \/ put t v = 0 \/ put t v = 1).
+      { intros t T v. unfold put. destruct Req_EM_T; [tauto|].
+        destruct (H v) as [[[] ?]|]; [congruence | tauto..]. }
+      pose proof (IH _ (P 0 ltac:(auto))). pose proof (IH _ (P 1 ltac:(auto))). rewrite !L.
+      assert (0 <= g w <= 1) by (destruct (H w) as [|[]]; lra). nra. }
+  pose (values := map (fun xw => f (fst xw)) (p ++ q)).
+  pose (g v := if in_dec Req_EM_T v values then v else 0).
+  assert (E : forall r, incl r (p ++ q) -> expectation r f = expectation r (fun x => g (f x))).
+  { intros r I. apply total_equal. intros x J. unfold g. destruct in_dec as [|O]; [easy|].
+    destruct O. apply (in_map (fun xw => f (fst xw))). auto. }
+  rewrite !E by auto using incl_appl, incl_appr, incl_refl. apply (G values). intros v. unfold g.
+  destruct in_dec as [I|]; [|auto]. left. split; [easy|]. apply in_map_iff in I as [x [<- _]]. auto.
 Qed.
 
 (* An answer, and one of a second mechanism that depends on it. *)
@@ -200,6 +180,7 @@ Proof.
   replace e with (e + 0) by ring. replace d with (1 - (1 - d) * (1 - 0)) by ring.
   apply within_bind; auto; [lra|]. intros. apply within_same; auto; lra.
 Qed.
+#[global] Hint Resolve within_post : core.
 
 Lemma within_bind_sum : forall (A B : Type) e1 d1 e2 d2 (p q : distribution A)
     (k k' : A -> distribution B),
@@ -208,12 +189,11 @@ Lemma within_bind_sum : forall (A B : Type) e1 d1 e2 d2 (p q : distribution A)
   within (e1 + e2) (d1 + d2) (bind p k) (bind q k').
 Proof.
   intros A B e1 d1 e2 d2 p q k k' P Q K K' W1 W2. pose proof (within_delta _ _ _ _ _ W1).
-  assert (0 <= d2).
-  { destruct P as [_ P]. destruct p as [|[x w] p]; simpl in P; [lra|].
-    eapply within_delta, (W2 x). }
-  pose proof (distribution_bind _ _ q k' Q K') as D. destruct (Rlt_dec d2 1).
+  assert (0 <= d2) by (destruct P as [_ P], p as [|[x w] p]; simpl in P; [lra|];
+    eapply within_delta, (W2 x)).
+  assert (D : is_distribution (bind q k')) by auto. destruct (Rlt_dec d2 1).
   - eapply within_weaker; [exact D | apply Rle_refl | | now apply within_bind; eauto]. nra.
-  - intros e. pose proof (probability_bounds _ _ e (distribution_bind _ _ p k P K)).
+  - intros e. pose proof (probability_bounds _ (bind p k) e ltac:(auto)).
     pose proof (probability_bounds _ _ e D). pose proof (exp_pos (e1 + e2)). nra.
 Qed.
 
@@ -237,9 +217,9 @@ Theorem adaptive_composition : forall (T A B : Type) (neighbors : T -> T -> Prop
   private neighbors (epsilon1 + epsilon2) (1 - (1 - delta1) * (1 - delta2))
     (fun x => bind (first x) (fun a => bind (second a x) (fun b => certain (a, b)))).
 Proof.
-  intros T A B N e1 d1 e2 d2 f s F S L P1 P2 x y n.
-  apply within_bind; auto; try (intros a; apply distribution_bind; try intros b; auto; apply S).
-  intros a. apply within_post; try apply S; try intros b; auto. now apply P2.
+  intros * F S L P1 P2 x y n.
+  assert (forall a z, is_distribution (second a z)) by (intros; apply S).
+  apply within_bind; auto 9. intros a. apply within_post; auto. now apply P2.
 Qed.
 
 (* Whoever asks questions, each of which may depend on earlier answers. *)
@@ -270,10 +250,8 @@ Fixpoint within_limit {Q A : Type} (loss : Q -> R * R) (s : analyst Q A) (epsilo
 
 Lemma distribution_answers : forall (Q A : Type) (release : Q -> distribution A) s,
   is_mechanism release -> is_distribution (answers release s).
-Proof.
-  intros Q A r s H. induction s as [|q next IH]; simpl; [auto|].
-  apply distribution_bind; [apply H|]. intros a. apply distribution_bind; [auto | intros b; auto].
-Qed.
+Proof. intros Q A r s H. induction s; simpl; auto 9. Qed.
+#[global] Hint Resolve distribution_answers : core.
 
 Lemma answers_within : forall (Q A : Type) (r r' : Q -> distribution A) loss s epsilon delta,
   is_mechanism r -> is_mechanism r' ->
@@ -283,9 +261,7 @@ Proof.
   intros Q A r r' loss s. induction s as [|q next IH]; simpl; intros e d M M' W L.
   - apply within_same; tauto || auto.
   - replace e with (fst (loss q) + (e - fst (loss q))) by ring.
-    replace d with (snd (loss q) + (d - snd (loss q))) by ring.
-    apply within_bind_sum; auto; intros a; [apply distribution_bind..|apply within_post; auto];
-      try (now apply distribution_answers); intros b; auto.
+    replace d with (snd (loss q) + (d - snd (loss q))) by ring. apply within_bind_sum; auto 9.
 Qed.
 
 (* Of dpfast/privacy/filter.py and dpfast/budget/budget.py: losses, too, may depend on earlier
@@ -297,8 +273,7 @@ Theorem budget_is_filter : forall (T Q A : Type) (neighbors : T -> T -> Prop) ep
   within_limit loss asks epsilon delta ->
   private neighbors epsilon delta (fun x => answers (fun q => release q x) asks).
 Proof.
-  intros T Q A N e d loss r s M P L x y n. apply (answers_within Q A _ _ loss); auto;
-    intros q; apply M || now apply P.
+  intros * M P L x y n. apply (answers_within _ _ _ _ loss); auto; intros q; apply M || now apply P.
 Qed.
 
 (* The n-th question has at most the n-th of the losses, and there are as many questions. *)
@@ -321,10 +296,10 @@ Theorem losses_add_up : forall (T Q A : Type) (neighbors : T -> T -> Prop)
   private neighbors (total fst losses) (total snd losses)
     (fun x => answers (fun q => release q x) asks).
 Proof.
-  intros T Q A N losses loss r s M P H. apply (budget_is_filter T Q A N _ _ loss); auto.
+  intros * M P H. apply (budget_is_filter _ _ _ _ _ _ loss); auto.
   assert (G : forall e d, total fst losses <= e -> total snd losses <= d ->
-    within_limit loss s e d); [clear M P|apply G; apply Rle_refl].
-  revert losses H. induction s as [|q next IH]; intros [|[e d] losses] H; simpl in *; try tauto.
+    within_limit loss asks e d); [clear M P|apply G; apply Rle_refl].
+  revert losses H. induction asks as [|q next IH]; intros [|[] losses] H; simpl in *; try tauto.
   intros e' d' E D a. apply (IH a losses); [apply H | lra..].
 Qed.
 
@@ -369,14 +344,13 @@ Theorem group_privacy : forall (T A : Type) (neighbors : T -> T -> Prop) epsilon
   private (fun x y => exists k, (k <= size)%nat /\ steps neighbors k x y)
     (INR size * epsilon) (delta * (exp (INR size * epsilon) - 1) / (exp epsilon - 1)) mechanism.
 Proof.
-  intros T A N e d m size M E D P x y [k [K H]].
-  eapply within_weaker, within_steps; eauto.
+  intros T A N e d m size M E D P x y [k [K H]]. eapply within_weaker, within_steps; eauto.
   - apply Rmult_le_compat_r; [lra | now apply le_INR].
-  - unfold Rdiv. rewrite Rmult_assoc. fold (Rdiv (exp (INR size * e) - 1) (exp e - 1)).
-    rewrite <- geometric by assumption. apply Rmult_le_compat_l; [assumption|].
+  - unfold Rdiv at 1. rewrite Rmult_assoc. apply Rmult_le_compat_l; [easy|]. fold (Rdiv
+      (exp (INR size * e) - 1) (exp e - 1)). rewrite <- geometric by easy.
     replace size with (k + (size - k))%nat by lia. rewrite seq_app, total_app.
-    assert (0 <= total (fun i => exp (INR i * e)) (seq (0 + k) (size - k))); [|lra].
-    apply total_nonnegative. intros. left. apply exp_pos.
+    pose proof (total_nonnegative _ (fun i => exp (INR i * e)) (seq (0 + k) (size - k))
+      (fun i _ => Rlt_le _ _ (exp_pos _))). lra.
 Qed.
 
 (* One row more or less, and one row in place of another. *)
@@ -396,7 +370,7 @@ Proof.
   replace (1 + exp e) with (total (fun i => exp (INR i * e)) (seq 0 2))
     by (simpl; rewrite Rmult_0_l, exp_0, Rmult_1_l; ring).
   apply (within_steps _ _ add_remove); auto. exists (l ++ r). split; [exists l, r, a; auto|].
-  exists (l ++ b :: r). split; [exists l, r, b; auto | reflexivity].
+  exists (l ++ b :: r). split; [exists l, r, b; auto | easy].
 Qed.
 
 (* The rows of one part. The part of a row depends on that row alone; rows may be in no part that
@@ -405,11 +379,11 @@ Definition rows_of {Row : Type} (part : Row -> nat) (c : nat) (x : list Row) : l
   filter (fun row => part row =? c)%nat x.
 
 Lemma rows_of_insert : forall (Row : Type) (part : Row -> nat) c l row r,
-  rows_of part c (l ++ row :: r) = rows_of part c l
-    ++ (if Nat.eq_dec c (part row) then [row] else []) ++ rows_of part c r.
+  rows_of part c (l ++ row :: r) = if Nat.eq_dec c (part row)
+    then rows_of part c l ++ row :: rows_of part c r else rows_of part c (l ++ r).
 Proof.
-  intros. unfold rows_of. rewrite filter_app; simpl.
-  destruct (Nat.eqb_spec (part row) c), (Nat.eq_dec c (part row)); congruence || reflexivity.
+  intros. unfold rows_of. rewrite !filter_app; simpl.
+  destruct (Nat.eqb_spec (part row) c), (Nat.eq_dec c (part row)); easy || congruence.
 Qed.
 
 (* The losses of questions between two tables that differ in these parts alone. *)
@@ -423,9 +397,8 @@ Lemma parts_within : forall (Q A : Type) (r r' : Q -> distribution A) about part
   (forall q, ~ In (about q) parts -> r q = r' q) ->
   within_limit (of_parts about parts loss) s e d -> within e d (answers r s) (answers r' s).
 Proof.
-  intros Q A r r' about parts loss s e d M M' W N L. eapply answers_within; eauto.
-  intros q. unfold of_parts. destruct in_dec; [auto|]. rewrite N by assumption.
-  apply within_same; [apply M' | simpl; lra..].
+  intros * M M' W N L. eapply answers_within; eauto. intros q. unfold of_parts.
+  destruct in_dec; [auto|]. rewrite N by easy. apply within_same; [apply M' | simpl; lra..].
 Qed.
 
 (* Of dpfast/privacy/composition.py, parallel, and dpfast/budget/parallel.py: releases that see one
@@ -439,14 +412,11 @@ Theorem parallel_add_remove : forall (Row Q A : Type) (part : Row -> nat) (about
   private add_remove epsilon delta
     (fun x => answers (fun q => release q (rows_of part (about q) x)) asks).
 Proof.
-  intros Row Q A part about E D loss release asks M P L x y [l [r [row S]]].
-  apply (parts_within _ _ _ _ about [part row] loss); auto; try (intros q; apply M); intros q I.
-  - apply P. exists (rows_of part (about q) l), (rows_of part (about q) r), row.
-    destruct I as [I|[]]. destruct S as [[-> ->]|[-> ->]]; [left | right];
-      rewrite rows_of_insert; unfold rows_of; rewrite filter_app;
-      destruct Nat.eq_dec; try congruence; auto.
-  - destruct S as [[-> ->]|[-> ->]]; rewrite rows_of_insert; destruct Nat.eq_dec as [J|J];
-      try (now destruct I; left); unfold rows_of; now rewrite filter_app.
+  intros * M P L x y [l [r [row S]]].
+  apply (parts_within _ _ _ _ about [part row] loss); auto; try (intros q; apply M);
+    intros q I; [apply P; exists (rows_of part (about q) l), (rows_of part (about q) r), row|];
+    destruct S as [[-> ->]|[-> ->]]; rewrite rows_of_insert; destruct Nat.eq_dec; simpl in I;
+    unfold rows_of; rewrite ?filter_app; intuition congruence.
 Qed.
 
 (* Of dpfast/privacy/composition.py, parallel: under replace a row may leave a part for another,
@@ -462,19 +432,17 @@ Theorem parallel_replace : forall (Row Q A : Type) (part : Row -> nat) (about : 
   private replaces epsilon delta
     (fun x => answers (fun q => release q (rows_of part (about q) x)) asks).
 Proof.
-  intros Row Q A part about E D loss staying release asks M P S L1 L2.
-  intros x y [l [r [a [b [-> ->]]]]]. destruct (Nat.eq_dec (part a) (part b)) as [I|I].
-  - apply (parts_within _ _ _ _ about [part a] staying); auto; try (intros q; apply M);
-      intros q J; rewrite !rows_of_insert, <- I.
-    + apply S. exists (rows_of part (about q) l), (rows_of part (about q) r), a, b.
-      destruct J as [J|[]]. rewrite J. now destruct Nat.eq_dec.
-    + destruct Nat.eq_dec; [destruct J; now left | reflexivity].
-  - apply (parts_within _ _ _ _ about [part a; part b] loss); auto; try (intros q; apply M);
-      intros q J; rewrite !rows_of_insert.
-    + apply P. exists (rows_of part (about q) l), (rows_of part (about q) r).
-      destruct J as [J|[J|[]]]; rewrite <- J in *; [exists a | exists b]; do 2 destruct Nat.eq_dec;
-        intuition congruence.
-    + do 2 destruct Nat.eq_dec; try reflexivity; destruct J; rewrite e; simpl; auto.
+  intros * M P S L1 L2 x y [l [r [a [b [-> ->]]]]].
+  destruct (Nat.eq_dec (part a) (part b)) as [I|I];
+    [apply (parts_within _ _ _ _ about [part a] staying)
+    |apply (parts_within _ _ _ _ about [part a; part b] loss)]; auto; try (intros q; apply M);
+    intros q J; simpl in J; rewrite !rows_of_insert; unfold rows_of; rewrite ?filter_app.
+  - apply S. exists (rows_of part (about q) l), (rows_of part (about q) r), a, b.
+    do 2 destruct Nat.eq_dec; intuition congruence.
+  - do 2 destruct Nat.eq_dec; intuition congruence.
+  - apply P. exists (rows_of part (about q) l), (rows_of part (about q) r).
+    do 2 destruct Nat.eq_dec; [congruence | exists a | exists b |]; intuition congruence.
+  - do 2 destruct Nat.eq_dec; intuition congruence.
 Qed.
 
 (* Of dpfast/budget/parallel.py: under replace, questions about one part each whose losses hold if
@@ -489,11 +457,10 @@ Theorem parallel_budget_replace : forall (Row Q A : Type) (part : Row -> nat) (a
   (forall a b, within_limit (of_parts about [a; b] loss) asks epsilon delta) ->
   private replaces epsilon delta (fun x => answers (fun q => release q x) asks).
 Proof.
-  intros Row Q A part about E D loss release asks M P L W x y [l [r [a [b [-> ->]]]]].
+  intros * M P L W x y [l [r [a [b [-> ->]]]]].
   apply (parts_within _ _ _ _ about [part a; part b] loss); auto; try (intros q; apply M);
-    intros q J; [apply P; now exists l, r, a, b|].
-  apply L; [|now rewrite !app_length]. rewrite !rows_of_insert.
-  do 2 destruct Nat.eq_dec; try reflexivity; destruct J; rewrite e; simpl; auto.
+    intros q J; [apply P; now exists l, r, a, b|]. apply L; [|now rewrite !app_length].
+  rewrite !rows_of_insert. simpl in J. do 2 destruct Nat.eq_dec; intuition congruence.
 Qed.
 
 (* Two parts, with a release of loss 1 about the first, and of loss 3 about the second. *)
@@ -503,11 +470,10 @@ Example two_parts : let loss q := (if Nat.eq_dec q 0 then 1 else 3, 0) in
   /\ (forall a b, a <> b -> within_limit (of_parts (fun q => q) [a; b] loss) asks 4 0)
   /\ ~ within_limit (of_parts (fun q => q) [0; 1]%nat loss) asks 3 0.
 Proof.
-  split; [|split].
-  - intros a _ _. unfold of_parts. simpl.
-    destruct (Nat.eq_dec a 0), (Nat.eq_dec a 1); try congruence; simpl; lra.
-  - intros a b _ _ _. unfold of_parts. do 2 destruct in_dec; simpl; lra.
-  - intros H. specialize (H true true). simpl in H. lra.
+  unfold of_parts. split; [|split]; [intros a _ _; simpl | intros a b _ _ _ | intros H].
+  - destruct (Nat.eq_dec a 0), (Nat.eq_dec a 1); try congruence; simpl; lra.
+  - do 2 destruct in_dec; simpl; lra.
+  - specialize (H true true). simpl in H. lra.
 Qed.
 
 (* w^a, where 0^a is 0. *)
@@ -536,21 +502,19 @@ Theorem zcdp_composition : forall (A B : Type) rho1 rho2 (xs : list A) (ys : lis
     (fun xy => p (fst xy) * k (fst xy) (snd xy)) (fun xy => q (fst xy) * k' (fst xy) (snd xy)).
 Proof.
   intros A B rho1 rho2 xs ys p q k k' [P M] K. split.
-  - intros [x y] I. apply in_prod_iff in I as [I J]. destruct (P x I) as [P1 [P2 P3]].
-    destruct (proj1 (K x I) y J) as [K1 [K2 K3]]. simpl. repeat split; try nra.
+  - intros [x y] I. apply in_prod_iff in I as [I J]. specialize (P x I).
+    destruct (proj1 (K x I) y J) as [K1 [K2 K3]]. simpl. repeat split; nra.
   - intros a L. assert (forall f : A * B -> R, total f (list_prod xs ys)
-      = total (fun x => total (fun y => f (x, y)) ys) xs) as T.
-    { intros f. clear. induction xs as [|x xs IH]; simpl; [reflexivity|].
-      now rewrite total_app, total_map, IH. }
+      = total (fun x => total (fun y => f (x, y)) ys) xs) as T
+      by (clear; induction xs; intros; simpl; [easy | now rewrite total_app, total_map, IHxs]).
     rewrite T. replace ((a - 1) * ((rho1 + rho2) * a))
       with ((a - 1) * (rho2 * a) + (a - 1) * (rho1 * a)) by ring. rewrite exp_plus.
     eapply Rle_trans; [|apply Rmult_le_compat_l, M, L; left; apply exp_pos].
     rewrite <- total_scaled. apply total_monotone. intros x I. destruct (P x I) as [P1 [P2 _]].
     rewrite (total_equal _ _ (fun y => power (p x) a * power (q x) (1 - a)
       * (power (k x y) a * power (k' x y) (1 - a)))), total_scaled, Rmult_comm.
-    + apply Rmult_le_compat_r; [|now apply K].
-      unfold power, Rpower. repeat destruct Rlt_dec; try lra;
-        apply Rmult_le_pos; left; apply exp_pos.
+    + apply Rmult_le_compat_r; [|now apply K]. unfold power, Rpower.
+      repeat destruct Rlt_dec; try lra; apply Rmult_le_pos; left; apply exp_pos.
     + intros y J. destruct (proj1 (K x I) y J) as [K1 [K2 _]]. simpl.
-      rewrite !power_product by assumption. ring.
+      rewrite !power_product by easy. ring.
 Qed.

@@ -32,6 +32,9 @@ Definition private {T A : Type} (neighbors : T -> T -> Prop) (epsilon delta : R)
     (mechanism : T -> distribution A) : Prop :=
   forall x y, neighbors x y -> within epsilon delta (mechanism x) (mechanism y).
 
+Lemma exp_monotone : forall a b, a <= b -> exp a <= exp b.
+Proof. intros a b [H| ->]; [left; now apply exp_increasing | lra]. Qed.
+
 Lemma total_nonnegative : forall (A : Type) (f : A -> R) l,
   (forall x, In x l -> 0 <= f x) -> 0 <= total f l.
 Proof.

@@ -21,30 +21,38 @@ Definition coin (p : R) : distribution bool := [(true, p); (false, 1 - p)].
 Definition one_person (n m : nat) : Prop := m = S n \/ n = S m.
 
 Lemma distribution_coin : forall p, 0 <= p <= 1 -> is_distribution (coin p).
-Proof.
-  intros p P. split; [|simpl; ring]. intros x w [E|[E|[]]]; inversion E; lra.
-Qed.
+Proof. intros p P. split; [|simpl; ring]. intros x w [E|[E|[]]]; inversion E; lra. Qed.
 
-Lemma within_coin : forall e d p q, 0 <= e -> 0 <= d -> 0 <= q <= 1 ->
-  (within e d (coin p) (coin q)
-   <-> p <= exp e * q + d /\ 1 - p <= exp e * (1 - q) + d).
+(* What privacy says of p and q, of which the second is the probability with one person more. *)
+Lemma within_coins : forall e d p q, 0 <= e -> 0 <= d -> 0 <= p <= 1 -> 0 <= q <= 1 ->
+  let most := Rmin (exp e * p + d) (1 - exp (- e) * (1 - p - d)) in
+  (within e d (coin p) (coin q) -> within e d (coin q) (coin p) -> q <= most) /\
+  (p <= q <= most -> within e d (coin p) (coin q) /\ within e d (coin q) (coin p)).
 Proof.
-  intros e d p q E D Q. pose proof (exp_ineq1_le e) as X. split.
-  - intros W. pose proof (W (fun b => b)) as T. pose proof (W negb) as F.
-    unfold probability in *; simpl in *. lra.
-  - intros [T F] s. unfold probability; simpl. destruct (s true), (s false); nra.
+  intros e d p q E D P Q most. pose proof (exp_ineq1_le e) as X. pose proof (exp_pos (- e)) as Y.
+  assert (I : forall v, exp (- e) * (exp e * v) = v)
+    by (intros; rewrite <- Rmult_assoc, <- exp_plus, Rplus_opp_l, exp_0; ring).
+  split; [intros W V | intros [L M]].
+  - specialize (W negb). specialize (V (fun b => b)). unfold probability in *. simpl in *.
+    assert (exp (- e) * (1 - p - d) <= exp (- e) * (exp e * (1 - q)))
+      by (apply Rmult_le_compat_l; lra). rewrite I in *. apply Rmin_glb; lra.
+  - assert (T := Rle_trans _ _ _ M (Rmin_l _ _)). assert (F := Rle_trans _ _ _ M (Rmin_r _ _)).
+    assert (exp e * (exp (- e) * (1 - p - d)) <= exp e * (1 - q))
+      by (apply Rmult_le_compat_l; lra). specialize (I (1 - p - d)).
+    split; intros s; unfold probability; simpl; destruct (s true), (s false); nra.
 Qed.
 
 Lemma pi_step : forall e d n, 0 <= e -> 0 <= d ->
   0 <= pi e d n <= pi e d (S n) /\ pi e d (S n) <= 1.
 Proof.
-  intros e d n E D. pose proof (exp_ineq1_le e) as X. pose proof (exp_pos (- e)) as Y.
-  assert (exp (- e) <= 1) by (rewrite exp_Ropp; rewrite <- Rinv_1; apply Rinv_le_contravar; lra).
-  assert (G : forall n, 0 <= pi e d n <= 1 -> pi e d n <= pi e d (S n) /\ pi e d (S n) <= 1).
-  { clear n. intros n B. simpl. split; [|apply Rmin_r]. repeat apply Rmin_glb; nra. }
-  assert (B : forall n, 0 <= pi e d n <= 1).
-  { clear n. intros n. induction n as [|n IH]; [simpl; lra|]. specialize (G n IH). lra. }
-  specialize (G n (B n)). specialize (B n). lra.
+  intros e d n E D. pose proof (exp_pos (- e)) as Y.
+  assert (exp (- e) <= 1 <= exp e) by (rewrite <- exp_0; split; apply exp_monotone; lra).
+  assert (G : forall p, 0 <= p <= 1 ->
+    p <= Rmin (Rmin (exp e * p + d) (1 - exp (- e) * (1 - p - d))) 1 <= 1)
+    by (intros; split; [repeat apply Rmin_glb; nra | apply Rmin_r]).
+  assert (B : 0 <= pi e d n <= 1).
+  { induction n as [|n IH]; [simpl; lra|]. specialize (G _ IH). simpl. lra. }
+  specialize (G _ B). simpl. lra.
 Qed.
 
 (* Of dpfast/selection/key_selection.py: a key is shown more likely with more people, and never if
@@ -57,19 +65,11 @@ Proof. intros e d n E D. pose proof (pi_step e d n E D). simpl (pi e d 0). lra. 
 Theorem pi_is_private : forall epsilon delta, 0 <= epsilon -> 0 <= delta ->
   private one_person epsilon delta (fun n => coin (pi epsilon delta n)).
 Proof.
-  intros e d E D. pose proof (exp_ineq1_le e) as X. pose proof (exp_pos (- e)) as Y.
-  assert (exp e * exp (- e) = 1) as Z by (rewrite exp_Ropp; field; lra).
+  intros e d E D.
   assert (G : forall n, within e d (coin (pi e d n)) (coin (pi e d (S n)))
     /\ within e d (coin (pi e d (S n))) (coin (pi e d n))).
-  { intros n. pose proof (pi_step e d n E D). rewrite !within_coin by lra.
-    assert (pi e d (S n) <= exp e * pi e d n + d) as U.
-    { simpl. eapply Rle_trans; [apply Rmin_l | apply Rmin_l]. }
-    assert (pi e d (S n) <= 1 - exp (- e) * (1 - pi e d n - d)) as V.
-    { simpl. eapply Rle_trans; [apply Rmin_l | apply Rmin_r]. }
-    apply (Rmult_le_compat_l (exp e)) in V; [|lra].
-    replace (exp e * (1 - exp (- e) * (1 - pi e d n - d)))
-      with (exp e - exp e * exp (- e) * (1 - pi e d n - d)) in V by ring.
-    rewrite Z in V. repeat split; nra. }
+  { intros n. pose proof (pi_step e d n E D). apply within_coins; try lra.
+    split; [lra | apply Rmin_l]. }
   intros n m [->| ->]; apply G.
 Qed.
 
@@ -80,15 +80,11 @@ Theorem pi_is_optimal : forall epsilon delta (rule : nat -> R), 0 <= epsilon -> 
   private one_person epsilon delta (fun n => coin (rule n)) ->
   forall n, rule n <= pi epsilon delta n.
 Proof.
-  intros e d rule E D B Z P n. pose proof (exp_ineq1_le e) as X. pose proof (exp_pos (- e)) as Y.
-  assert (exp (- e) * exp e = 1) as I by (rewrite exp_Ropp; field; lra).
-  induction n as [|n IH]; [simpl; lra|]. simpl.
-  assert (W : within e d (coin (rule (S n))) (coin (rule n))) by (apply P; now right).
-  assert (V : within e d (coin (rule n)) (coin (rule (S n)))) by (apply P; now left).
-  apply within_coin in W as [W _]; auto. apply within_coin in V as [_ V]; auto.
-  apply (Rmult_le_compat_l (exp (- e))) in V; [|lra].
-  rewrite Rmult_plus_distr_l, <- Rmult_assoc, I in V.
-  repeat apply Rmin_glb; [nra | nra | apply B].
+  intros e d rule E D B Z P n. assert (1 <= exp e) by (rewrite <- exp_0; now apply exp_monotone).
+  pose proof (exp_pos (- e)). induction n as [|n IH]; [simpl; lra|].
+  pose proof (proj1 (within_coins e d _ _ E D (B n) (B (S n))) (P n (S n) ltac:(now left))
+    (P (S n) n ltac:(now right))) as M. revert M. simpl. unfold Rmin at 1.
+  destruct Rle_dec; intros M; repeat apply Rmin_glb; try apply B; nra.
 Qed.
 
 (* For e^epsilon = 2 and delta = 1/4. *)
@@ -96,13 +92,13 @@ Example pi_of_three : pi (ln 2) (1 / 4) 1 = 1 / 4 /\ pi (ln 2) (1 / 4) 2 = 3 / 4
   /\ pi (ln 2) (1 / 4) 3 = 1.
 Proof.
   assert (H : forall n, pi (ln 2) (1 / 4) (S n) = Rmin (Rmin (2 * pi (ln 2) (1 / 4) n + 1 / 4)
-    (1 - / 2 * (1 - pi (ln 2) (1 / 4) n - 1 / 4))) 1).
-  { intros n. simpl. now rewrite exp_Ropp, exp_ln by lra. }
-  assert (pi (ln 2) (1 / 4) 1 = 1 / 4) as A.
-  { rewrite H. simpl. unfold Rmin. repeat destruct Rle_dec; lra. }
-  assert (pi (ln 2) (1 / 4) 2 = 3 / 4) as B.
-  { rewrite H, A. unfold Rmin. repeat destruct Rle_dec; lra. }
-  repeat split; try assumption. rewrite H, B. unfold Rmin. repeat destruct Rle_dec; lra.
+    (1 - / 2 * (1 - pi (ln 2) (1 / 4) n - 1 / 4))) 1)
+    by (intros n; simpl; now rewrite exp_Ropp, exp_ln by lra).
+  assert (pi (ln 2) (1 / 4) 1 = 1 / 4) as A
+    by (rewrite H; simpl; unfold Rmin; repeat destruct Rle_dec; lra).
+  assert (pi (ln 2) (1 / 4) 2 = 3 / 4) as B
+    by (rewrite H, A; unfold Rmin; repeat destruct Rle_dec; lra).
+  repeat split; try easy. rewrite H, B. unfold Rmin. repeat destruct Rle_dec; lra.
 Qed.
 
 Lemma pi_limits : forall e d n, 0 < e -> 0 <= d <= 1 ->
@@ -111,17 +107,12 @@ Lemma pi_limits : forall e d n, 0 < e -> 0 <= d <= 1 ->
     pi e d (S n) = Rmin (1 - exp (- e) * (1 - pi e d n - d)) 1).
 Proof.
   intros e d n E D. assert (1 < exp e) as X by (rewrite <- exp_0; now apply exp_increasing).
-  pose proof (exp_pos (- e)). destruct (pi_step e d n) as [P _]; try lra. simpl.
-  set (p := pi e d n) in *.
+  pose proof (exp_pos (- e)). simpl. set (p := pi e d n).
   assert (1 - exp (- e) * (1 - p - d) - (exp e * p + d)
-    = exp (- e) * (exp e - 1) * (1 - d - (exp e + 1) * p)) as Q.
-  { rewrite exp_Ropp. field. lra. }
+    = exp (- e) * (exp e - 1) * (1 - d - (exp e + 1) * p)) as Q by (rewrite exp_Ropp; field; lra).
   assert (0 <= exp (- e) * (exp e - 1)) as U by (apply Rmult_le_pos; lra).
-  split; intros L.
-  - assert (0 <= 1 - d - (exp e + 1) * p) as V by lra. pose proof (Rmult_le_pos _ _ U V).
-    rewrite (Rmin_left (exp e * p + d)), Rmin_left; lra.
-  - assert (0 <= (exp e + 1) * p - (1 - d)) as V by lra. pose proof (Rmult_le_pos _ _ U V).
-    f_equal. apply Rmin_right. lra.
+  split; intros L; [|f_equal; apply Rmin_right; nra].
+  rewrite (Rmin_left (exp e * p + d)), Rmin_left; [easy | nra..].
 Qed.
 
 (* Of dpfast/selection/key_selection.py: pi in closed form, with s = delta / (e^epsilon - 1). The
@@ -140,50 +131,43 @@ Theorem pi_in_closed_form : forall epsilon delta n1, 0 < epsilon -> 0 < delta <=
 Proof.
   intros e d n1 E D s corner low [C1 C2].
   assert (1 < exp e) as X by (rewrite <- exp_0; now apply exp_increasing).
-  assert (exp e * exp (- e) = 1) as I by (rewrite exp_Ropp; field; lra).
+  assert (V : forall v, exp v * exp (- v) = 1)
+    by (intros; rewrite <- exp_plus, Rplus_opp_r; apply exp_0).
+  assert (I := V e). pose proof (exp_pos (- e)) as Pe.
   assert (0 < s) as S0 by (apply Rdiv_lt_0_compat; lra).
   assert (s * (exp e - 1) = d) as Sd by (unfold s; field; lra).
   assert ((exp e + 1) * s * (corner - 1) = 1 - d) as Cd by (unfold corner, s; field; lra).
+  assert (P : forall n, exp (INR (S n) * e) = exp (INR n * e) * exp e)
+    by (intros n; now rewrite S_INR, Rmult_plus_distr_r, exp_plus, Rmult_1_l).
   assert (F : forall n, (n <= S n1)%nat -> pi e d n = low n).
   { intros n. unfold low. induction n as [|n IH]; intros L; [simpl; rewrite Rmult_0_l, exp_0; lra|].
-    assert (exp (INR n * e) <= exp (INR n1 * e)) as M.
-    { destruct (Nat.eq_dec n n1) as [->|K]; [lra|]. left.
-      apply exp_increasing, Rmult_lt_compat_r; [lra | apply lt_INR; lia]. }
+    assert (exp (INR n * e) <= exp (INR n1 * e))
+      by (apply exp_monotone, Rmult_le_compat_r; [lra | apply le_INR; lia]).
     rewrite (proj1 (pi_limits e d n E ltac:(lra))), IH by (rewrite ?IH by lia; nra || lia).
-    rewrite S_INR, Rmult_plus_distr_r, exp_plus, Rmult_1_l, <- Sd. ring. }
+    rewrite P, <- Sd. ring. }
   assert (G : forall m, low (S n1) <= pi e d (S n1 + m)).
   { induction m as [|m IH]; [rewrite Nat.add_0_r, F; [lra | lia]|].
     rewrite Nat.add_succ_r. destruct (pi_step e d (S n1 + m)); lra. }
-  assert (0 <= low (S n1)) as Pos.
-  { apply Rmult_le_pos; [lra|]. pose proof (exp_ineq1_le (INR (S n1) * e)).
-    pose proof (pos_INR (S n1)). nra. }
   assert (H : forall m, pi e d (S n1 + m)
     = Rmin (1 + s - exp (- (INR m * e)) * (1 + s - low (S n1))) 1).
-  { induction m as [|m IH].
+  { destruct (pi_step e d n1) as [B B']; try lra. rewrite F in B, B' by lia.
+    induction m as [|m IH].
     - rewrite Nat.add_0_r, F by lia. simpl (INR 0).
-      rewrite Rmult_0_l, Ropp_0, exp_0, Rmin_left; [ring|].
-      rewrite <- F by lia. destruct (pi_step e d n1); lra.
-    - rewrite Nat.add_succ_r, (proj2 (pi_limits e d (S n1 + m) E ltac:(lra))).
-      2: { specialize (G m). unfold low in G. nra. }
+      rewrite Rmult_0_l, Ropp_0, exp_0, Rmin_left; lra.
+    - rewrite Nat.add_succ_r, (proj2 (pi_limits e d (S n1 + m) E ltac:(lra)))
+        by (specialize (G m); unfold low in G; nra).
       rewrite IH, S_INR, Rmult_plus_distr_r, Ropp_plus_distr, exp_plus, Rmult_1_l.
-      set (y := exp (- (INR m * e))) in *. pose proof (exp_pos (- e)).
-      assert (exp (- e) < 1) by nra.
-      replace (1 + s - y * exp (- e) * (1 + s - low (S n1)))
-        with (1 + s - exp (- e) * (1 + s - (1 + s - y * (1 + s - low (S n1))))) by ring.
-      set (z := 1 + s - y * (1 + s - low (S n1))). rewrite <- Sd.
-      unfold Rmin at 2. destruct (Rle_dec z 1) as [Z|Z].
-      + f_equal. replace (1 - exp (- e) * (1 - z - s * (exp e - 1)))
-          with (1 - exp (- e) * (1 - z + s) + s * (exp e * exp (- e))) by ring. rewrite I. ring.
-      + rewrite !Rmin_right; [reflexivity | nra..]. }
+      set (y := exp (- (INR m * e))) in *. set (w := 1 + s - low (S n1)) in *.
+      unfold Rmin at 2. destruct Rle_dec.
+      + f_equal. rewrite <- Sd. transitivity (1 - exp (- e) * (y * w) + s * (exp e * exp (- e)));
+          [ring | rewrite I; ring].
+      + rewrite !Rmin_right; nra. }
   split; [exact F|]. split; [exact H|]. intros m M. rewrite H. apply Rmin_right.
-  assert (exp (- (INR m * e)) * exp (INR m * e) = 1) as K.
-  { rewrite exp_Ropp, Rinv_l; [reflexivity|]. apply Rgt_not_eq, exp_pos. }
-  pose proof (exp_pos (- (INR m * e))) as Y. set (y := exp (- (INR m * e))) in *.
+  pose proof (V (INR m * e)) as K. pose proof (exp_pos (- (INR m * e))) as Y.
+  set (y := exp (- (INR m * e))) in *.
   assert (s * (1 + (exp e - 1) / d) = 1 + s) as T by (unfold s; field; lra).
-  apply (Rmult_le_compat_l (s * y)) in M; [|nra].
-  replace (s * y * (1 + (exp e - 1) / d)) with (y * (1 + s)) in M by (rewrite <- T; ring).
-  replace (s * y * exp (INR m * e)) with (s * (y * exp (INR m * e))) in M by ring.
-  rewrite K in M. nra.
+  apply (Rmult_le_compat_l s) in M; [|lra]. rewrite T in M. destruct (pi_step e d n1); try lra.
+  rewrite <- (F (S n1)) by lia. nra.
 Qed.
 
 (* A person has several keys. The number of people with key k: *)
@@ -200,8 +184,15 @@ Definition shown (keys : list nat) (rule : nat -> R) (people : list (list nat)) 
 Lemma people_of_insert : forall k l person r, people_of k (l ++ person :: r)
   = ((if existsb (Nat.eqb k) person then 1 else 0) + people_of k (l ++ r))%nat.
 Proof.
-  intros. unfold people_of. rewrite !filter_app, !app_length; simpl.
-  destruct existsb; simpl; lia.
+  intros. unfold people_of. rewrite !filter_app, !app_length; simpl. destruct existsb; simpl; lia.
+Qed.
+
+(* At most t keys have one person more or less. *)
+Lemma mechanism_pi : forall e d people, 0 <= e -> 0 <= d ->
+  is_mechanism (fun k => coin (pi e d (people_of k people))).
+Proof.
+  intros e d people E D k. apply distribution_coin.
+  destruct (pi_step e d (people_of k people)); lra.
 Qed.
 
 (* At most t keys have one person more or less. *)
@@ -211,32 +202,26 @@ Lemma within_shown : forall e d x y, 0 <= e -> 0 <= d < 1 ->
   within (INR t * e) (1 - (1 - d) ^ t) (shown keys (pi e d) x) (shown keys (pi e d) y).
 Proof.
   intros e d x y E D H.
-  assert (C : forall z, is_mechanism (fun k => coin (pi e d (people_of k z)))).
-  { intros z k. apply distribution_coin. destruct (pi_step e d (people_of k z)); lra. }
-  assert (S : forall z keys, is_distribution (shown keys (pi e d) z))
-    by (intros; apply distribution_answers, C).
+  assert (C := fun z => mechanism_pi e d z E (proj1 D)).
   assert (W : forall keys k t e1 d1,
     within (INR t * e) (1 - (1 - d) ^ t) (shown keys (pi e d) x) (shown keys (pi e d) y) ->
     within e1 d1 (coin (pi e d (people_of k x))) (coin (pi e d (people_of k y))) ->
     within (e1 + INR t * e) (1 - (1 - d1) * (1 - (1 - (1 - d) ^ t)))
       (shown (k :: keys) (pi e d) x) (shown (k :: keys) (pi e d) y)).
-  { intros keys k t e1 d1 IH W. apply within_bind; try apply C; auto.
-    - intros c. apply distribution_bind; [apply S | intros b; auto].
-    - intros c. apply distribution_bind; [apply S | intros b; auto].
-    - assert (0 < (1 - d) ^ t) by (apply pow_lt; lra). lra.
-    - intros c. apply within_post; try apply S; auto. intros b; auto. }
-  induction keys as [|k keys IH]; intros t L.
+  { intros keys k t e1 d1 IH W. assert (0 < (1 - d) ^ t) by (apply pow_lt; lra).
+    apply within_bind; try apply C; auto 9; lra || (intros; apply within_post; auto). }
+  induction keys as [|k keys IH]; intros t L; simpl in L.
   - assert ((1 - d) ^ t <= 1) by (rewrite <- (pow1 t) at 2; apply pow_incr; lra).
-    apply within_same; [apply S | apply Rmult_le_pos; [apply pos_INR | lra] | lra].
-  - revert L. simpl. destruct (Nat.eqb_spec (people_of k x) (people_of k y)) as [Q|Q]; intros L.
-    + rewrite <- (Rplus_0_l (_ * e)).
-      replace (_ - _) with (1 - (1 - 0) * (1 - (1 - (1 - d) ^ t))) by ring.
+    apply within_same; [apply distribution_answers, C | apply Rmult_le_pos; [apply pos_INR | lra]|].
+    lra.
+  - destruct (Nat.eqb_spec (people_of k x) (people_of k y)) as [Q|Q]; simpl in L.
+    + replace (INR t * e) with (0 + INR t * e) by ring.
+      replace (1 - _) with (1 - (1 - 0) * (1 - (1 - (1 - d) ^ t))) by ring.
       apply W; [now apply IH|]. rewrite Q. apply within_same; [apply C | lra..].
-    + simpl in L. destruct t as [|t]; [lia|]. rewrite S_INR.
+    + destruct t as [|t]; [lia|]. rewrite S_INR.
       replace (_ * e) with (e + INR t * e) by ring.
       replace (_ - _) with (1 - (1 - d) * (1 - (1 - (1 - d) ^ t))) by (simpl; ring).
-      apply W; [apply IH; lia|].
-      destruct (H k); [easy|]. apply pi_is_private; auto; lra.
+      apply W; [apply IH; lia|]. destruct (H k); [easy|]. apply pi_is_private; auto; lra.
 Qed.
 
 (* Of dpfast/selection/key_selection.py, equal parts: with epsilon / t and 1 - (1 - delta)^(1 / t)
@@ -253,22 +238,19 @@ Theorem equal_parts : forall epsilon delta d t most keys,
 Proof.
   intros e delta d t most keys N E D T L bounded mechanism.
   assert (0 < INR t) as I by now apply lt_0_INR.
+  assert (E' : 0 <= e / INR t) by now apply Rle_mult_inv_pos.
   assert (G : forall x y touched, (length touched <= t)%nat ->
     (forall k, people_of k x = people_of k y \/ In k touched
-      /\ one_person (people_of k x) (people_of k y)) ->
-    within e delta (mechanism x) (mechanism y)).
+      /\ one_person (people_of k x) (people_of k y)) -> within e delta (mechanism x) (mechanism y)).
   { intros x y touched LT H.
-    apply (within_weaker _ _ _ (INR t * (e / INR t)) (1 - (1 - d) ^ t)).
-    - apply distribution_answers. intros k. apply distribution_coin.
-      destruct (pi_step (e / INR t) d (people_of k y)); try lra. now apply Rle_mult_inv_pos.
-    - right. field. lra.
-    - lra.
-    - apply within_shown; auto; [now apply Rle_mult_inv_pos | intros k; destruct (H k); tauto|].
-      eapply Nat.le_trans; [|exact LT]. apply NoDup_incl_length; [now apply NoDup_filter|].
-      intros k J. apply filter_In in J as [_ J]. destruct (H k) as [Q|[Q _]]; [|assumption].
-      rewrite Q, Nat.eqb_refl in J. discriminate. }
-  assert (F : forall k a, existsb (Nat.eqb k) a = true -> In k a).
-  { intros k a H. apply existsb_exists in H as [k' [J H]]. apply Nat.eqb_eq in H. now subst. }
+    apply (within_weaker _ _ _ (INR t * (e / INR t)) (1 - (1 - d) ^ t));
+      [apply distribution_answers, mechanism_pi; lra | right; field; lra | lra |].
+    apply within_shown; auto; [intros k; destruct (H k); tauto|].
+    eapply Nat.le_trans; [|exact LT]. apply NoDup_incl_length; [now apply NoDup_filter|].
+    intros k J. apply filter_In in J as [_ J]. destruct (H k) as [Q|[Q _]]; [|easy].
+    rewrite Q, Nat.eqb_refl in J. discriminate. }
+  assert (F : forall k a, existsb (Nat.eqb k) a = true -> In k a)
+    by (intros k a H; apply existsb_exists in H as [k' [J H]]; apply Nat.eqb_eq in H; now subst).
   split; intros -> x y [X [Y S]].
   - destruct S as [l [r [a S]]]. apply (G x y a).
     + destruct S as [[-> _]|[_ ->]]; [apply X | apply Y]; apply in_elt.

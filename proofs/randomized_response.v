@@ -85,9 +85,8 @@ Qed.
 Lemma distribution_responses : forall e k default, 0 <= e -> (default < k)%nat ->
   is_mechanism (responses e k default).
 Proof.
-  intros e k default E D rows. induction rows as [|row rows IH]; simpl; [auto|].
-  apply distribution_bind; [now apply distribution_kary|]. intros a.
-  apply distribution_bind; [auto | intros b; auto].
+  intros e k default E D rows. pose proof (distribution_kary e k default E D).
+  induction rows; simpl; auto 9.
 Qed.
 
 (* Of dpfast/statistics/response.py, binary (k = 2) and kary: all answers together are
@@ -98,17 +97,13 @@ Proof.
   intros e k default E D x y [l [r [a [b [-> ->]]]]].
   pose proof (distribution_kary e k default E D) as K.
   pose proof (distribution_responses e k default E D) as M.
-  destruct (odds e k default E D) as [O1 [O2 _]].
+  destruct (odds e k default E D) as [O1 [O2 _]]. pose proof (exp_ineq1_le e).
   induction l as [|c l IH]; simpl.
   - replace (within e 0) with (@within (list nat) (e + 0) (0 + 0)) by (f_equal; ring).
-    apply within_bind_sum; auto; try (intros c; apply distribution_bind; auto; intros c'; auto).
-    + apply (outcomes_suffice _ (seq 0 k)). pose proof (exp_ineq1_le e).
-      intros z _. do 2 destruct Nat.eq_dec; nra.
-    + intros c. apply within_same; [apply distribution_bind; [auto | intros c'; auto] | lra..].
+    apply within_bind_sum; auto 9; [|intros c; apply within_same; auto 9; lra].
+    apply (outcomes_suffice _ (seq 0 k)). intros z _. do 2 destruct Nat.eq_dec; nra.
   - replace (within e 0) with (@within (list nat) (0 + e) (0 + 0)) by (f_equal; ring).
-    apply within_bind_sum; auto; try (intros d; apply distribution_bind; auto; intros d'; auto).
-    + apply within_same; auto; lra.
-    + intros d. apply within_post; auto. intros d'; auto.
+    apply within_bind_sum; auto 9. apply within_same; auto; lra.
 Qed.
 
 (* Three categories, e^epsilon = 3. Two answers cost twice epsilon, and so do two replaced rows. *)
@@ -163,9 +158,8 @@ Qed.
 Lemma gap : forall e k default (rows : list nat), 0 < e -> (default < k)%nat -> rows <> [] ->
   0 < keep e k - stray e k /\ 0 < INR (length rows).
 Proof.
-  intros e k default rows E D N. destruct (odds e k default) as [O1 [O2 _]]; [lra | assumption|].
-  assert (1 < exp e) by (rewrite <- exp_0; now apply exp_increasing).
-  split; [nra|]. apply lt_0_INR. destruct rows; [easy | simpl; lia].
+  intros e k default rows E D N. destruct (odds e k default) as [O1 [O2 _]]; [lra | easy|].
+  pose proof (exp_ineq1 e). split; [nra|]. apply lt_0_INR. destruct rows; [easy | simpl; lia].
 Qed.
 
 (* Of dpfast/statistics/response.py, Estimate.value: the estimate of a fraction is unbiased. *)
@@ -178,7 +172,7 @@ Proof.
   set (c := count j (map (category k default) rows)).
   pose (b := 1 / (INR (length rows) * (keep e k - stray e k))).
   etransitivity; [|etransitivity; [apply (moments e k default j rows (c / INR (length rows)) b 0);
-    lra || assumption | ring]].
+    lra || easy | ring]].
   apply expectation_equal. intros ys. fold c. unfold value, b. field. lra.
 Qed.
 
