@@ -6,7 +6,6 @@ Import ListNotations.
 Open Scope R_scope.
 
 Section Algorithm.
-
 (* The value of each rank, rank 0 being the lower bound and rank n + 1 the upper one. *)
 Variables (beta : R) (x : nat -> R).
 
@@ -49,11 +48,9 @@ Fixpoint rows (ranks cols : list nat) (best : R) : R :=
   end.
 
 Definition envelope (n m : nat) : R := rows (seq 0 (m + 1)) (columns n m) 0.
-
 End Algorithm.
 
 Section Exact.
-
 Variables (beta : R) (x : nat -> R) (m : nat).
 Hypothesis rate : 0 < beta.
 
@@ -70,17 +67,13 @@ Lemma lines_differ : forall a b, (a < b)%nat ->
   exists slope, 0 < slope /\ forall v, line b v - line a v = slope * (v - turn a b).
 Proof.
   intros a b H. exists (exp (- beta * INR a) - exp (- beta * INR b)). unfold line, envelope.turn.
-  assert (E : exp (- beta * INR a) = exp (beta * INR (b - a)) * exp (- beta * INR b)).
-  { rewrite <- exp_plus. f_equal. rewrite minus_INR by lia. ring. }
-  assert (G : 1 < exp (beta * INR (b - a))).
-  { rewrite <- exp_0. apply exp_increasing, Rmult_lt_0_compat; [exact rate|]. apply lt_0_INR. lia. }
-  pose proof (exp_pos (- beta * INR b)). rewrite E.
-  set (w := exp (beta * INR (b - a))) in *. split; [nra|]. intros v. field. lra.
-Qed.
-
+  assert (E : exp (- beta * INR a) = exp (beta * INR (b - a)) * exp (- beta * INR b))
+    by (rewrite <- exp_plus, minus_INR by lia; f_equal; ring). assert (L : 0 < beta * INR (b - a))
+    by (apply Rmult_lt_0_compat; [exact rate|apply lt_0_INR; lia]).
+  pose proof (exp_ineq1 _ (Rgt_not_eq _ _ L)). pose proof (exp_pos (- beta * INR b)). rewrite E.
+  set (w := exp (beta * INR (b - a))) in *. split; [nra|]. intros v. field. lra. Qed.
 Lemma turn_after : forall a b v, (a < b)%nat -> turn a b <= v -> line a v <= line b v.
 Proof. intros a b v H Hv. destruct (lines_differ a b H) as (k & Hk & E). specialize (E v). nra. Qed.
-
 Lemma turn_before : forall a b v, (a < b)%nat -> v <= turn a b -> line b v <= line a v.
 Proof. intros a b v H Hv. destruct (lines_differ a b H) as (k & Hk & E). specialize (E v). nra. Qed.
 
@@ -89,7 +82,6 @@ Definition top (cols : list nat) (v : R) : R := greatest (map (fun j => line j v
 
 Lemma top_incl : forall cols cols' v, incl cols cols' -> top cols v <= top cols' v.
 Proof. intros. now apply greatest_subset, incl_map. Qed.
-
 Lemma top_cons : forall c cols v, line c v <= top (c :: cols) v /\ top cols v <= top (c :: cols) v.
 Proof. intros. split; [apply Rmax_l|apply Rmax_r]. Qed.
 
@@ -104,8 +96,7 @@ Fixpoint stacked (stack : list nat) : Prop :=
 Lemma pop_correct : forall c stack, stacked stack -> Forall (fun s => (s < c)%nat) stack ->
   stacked (c :: pop c stack) /\ incl (pop c stack) stack /\
   forall v, top (c :: stack) v <= top (c :: pop c stack) v.
-Proof.
-  intros c. induction stack as [|b [|a rest] IH]; intros Hs Hc.
+Proof. intros c. induction stack as [|b [|a rest] IH]; intros Hs Hc.
   - repeat split; auto using incl_refl, Rle_refl.
   - apply Forall_inv in Hc. repeat split; auto using incl_refl, Rle_refl.
   - destruct Hs as (Hab & Ht & Hs). apply Forall_cons_iff in Hc. destruct Hc as [Hbc Hc].
@@ -115,43 +106,34 @@ Proof.
     + destruct (IH Hs Hc) as (I1 & I2 & I3). split; [exact I1|]. split; [now apply incl_tl|].
       intros v. apply Rle_trans with (2 := I3 v). destruct (top_cons a rest v) as [A1 A2].
       destruct (top_cons c (a :: rest) v) as [C1 C2]. apply Rmax_lub; [exact C1|].
-      apply Rmax_lub; [|exact C2]. destruct (Rle_lt_dec v (turn a b)) as [Hv|Hv].
-      * pose proof (turn_before a b v Hab Hv). lra.
-      * pose proof (turn_after b c v Hbc ltac:(lra)). lra.
-    + repeat split; auto using incl_refl, Rle_refl; lra.
-Qed.
-
+      apply Rmax_lub; [|exact C2]. destruct (Rle_lt_dec v (turn a b)) as [Hv|Hv];
+      [pose proof (turn_before a b v Hab Hv)|pose proof (turn_after b c v Hbc ltac:(lra))]; lra.
+    + repeat split; auto using incl_refl, Rle_refl; lra. Qed.
 Lemma push_correct : forall c stack, stacked stack -> Forall (fun s => (s < c)%nat) stack ->
   stacked (push stack c) /\ push stack c <> [] /\ incl (push stack c) (c :: stack) /\
   forall v, v <= x m -> top (c :: stack) v <= top (push stack c) v.
-Proof.
-  intros c [|b stack] Hs Hc; [repeat split; auto using incl_refl, Rle_refl; easy|].
+Proof. intros c [|b stack] Hs Hc; [repeat split; auto using incl_refl, Rle_refl; easy|].
   unfold envelope.push. destruct (Rle_dec (x m) (turn b c)) as [H|H].
   - repeat split; auto using incl_tl, incl_refl; [easy|]. intros v Hv.
     apply Rmax_lub; [|apply Rle_refl]. destruct (top_cons b stack v) as [B _].
     apply Rle_trans with (2 := B), turn_before; [now apply Forall_inv in Hc|lra].
   - destruct (pop_correct c (b :: stack) Hs Hc) as (H1 & H2 & H3).
-    repeat split; auto; [easy|]. apply incl_cons; [now left|now apply incl_tl].
-Qed.
-
+    repeat split; auto; [easy|]. apply incl_cons; [now left|now apply incl_tl]. Qed.
 Lemma columns_stacked : forall k, let stack := fold_left push (seq m (S k)) [] in
   stacked stack /\ stack <> [] /\ incl stack (seq m (S k)) /\
   forall v, v <= x m -> top (seq m (S k)) v <= top stack v.
-Proof.
-  induction k as [|k (I1 & _ & I2 & I3)]; [now repeat split; auto using incl_refl, Rle_refl|].
+Proof. induction k as [|k (I1 & _ & I2 & I3)]; [now repeat split; auto using incl_refl, Rle_refl|].
   cbv zeta. rewrite (seq_S (S k)), fold_left_app.
   set (stack := fold_left push (seq m (S k)) []) in *.
   destruct (push_correct (m + S k) stack I1) as (H1 & H2 & H3 & H4).
   { apply Forall_forall. intros s Q. apply I2, in_seq in Q. lia. }
   repeat split; trivial.
-  - apply incl_tran with (1 := H3). apply incl_cons; [apply in_or_app; right; now left|].
-    now apply incl_appl.
+  - apply incl_tran with (1 := H3), incl_cons; [apply in_elt|now apply incl_appl].
   - intros v Hv. apply Rle_trans with (2 := H4 v Hv).
     destruct (top_cons (m + S k) stack v) as [C1 C2].
     apply greatest_below; [apply greatest_nonnegative|]. intros u Hu. rewrite map_app in Hu.
     apply in_app_or in Hu. destruct Hu as [Hu|[<-|[]]]; [|exact C1].
-    apply Rle_trans with (2 := C2), Rle_trans with (2 := I3 v Hv). now apply greatest_above.
-Qed.
+    apply Rle_trans with (2 := C2), Rle_trans with (2 := I3 v Hv). now apply greatest_above. Qed.
 
 (* The same of the columns from the bottom on. *)
 Fixpoint chain (cols : list nat) : Prop :=
@@ -164,26 +146,19 @@ Fixpoint chain (cols : list nat) : Prop :=
 Lemma chain_reversed : forall stack c above, stacked (c :: stack) -> chain (c :: above) ->
   match stack, above with b :: _, d :: _ => turn b c < turn c d | _, _ => True end ->
   chain (rev_append stack (c :: above)).
-Proof.
-  induction stack as [|b stack IH]; intros c above Hs Hc Hj; [exact Hc|].
-  destruct Hs as (Hbc & Ht & Hs). apply IH; [exact Hs|now repeat split|exact Ht].
-Qed.
-
+Proof. induction stack as [|b stack IH]; intros c above Hs Hc Hj; [exact Hc|].
+  destruct Hs as (Hbc & Ht & Hs). apply IH; [exact Hs|now repeat split|exact Ht]. Qed.
 Lemma chain_first : forall rest p q v, chain (p :: q :: rest) -> v <= turn p q ->
   top (p :: q :: rest) v <= Rmax (line p v) 0.
-Proof.
-  induction rest as [|r rest IH]; intros p q v (Hpq & Ht & Hc) Hv;
+Proof. induction rest as [|r rest IH]; intros p q v (Hpq & Ht & Hc) Hv;
   pose proof (turn_before p q v Hpq Hv); (apply Rmax_lub; [apply Rmax_l|]).
   - now apply Rle_max_compat_r.
   - apply Rle_trans with (Rmax (line q v) 0); [apply IH; trivial; lra|now apply Rle_max_compat_r].
 Qed.
-
 Lemma advance_correct : forall v cols, chain cols -> cols <> [] ->
-  let rest := advance v cols in
-  chain rest /\ rest <> [] /\ incl rest cols /\ (forall u, v <= u -> top cols u <= top rest u) /\
-  top rest v <= Rmax (line (hd 0%nat rest) v) 0.
-Proof.
-  intros v. induction cols as [|p [|q rest] IH]; intros Hc Hn; [easy| |].
+  let rest := advance v cols in chain rest /\ rest <> [] /\ incl rest cols /\ (forall u, v <= u ->
+  top cols u <= top rest u) /\ top rest v <= Rmax (line (hd 0%nat rest) v) 0.
+Proof. intros v. induction cols as [|p [|q rest] IH]; intros Hc Hn; [easy| |].
   - repeat split; auto using incl_refl, Rle_refl.
   - change (advance v (p :: q :: rest)) with
       (if Rle_dec (turn p q) v then advance v (q :: rest) else p :: q :: rest).
@@ -194,13 +169,9 @@ Proof.
       apply Rle_trans with (2 := Q), turn_after; [exact Hpq|lra].
     + do 4 (split; [auto using incl_refl, Rle_refl|]). apply chain_first; [exact Hc|simpl; lra].
 Qed.
-
 Lemma rows_above : forall ranks cols best, best <= rows ranks cols best.
-Proof.
-  induction ranks as [|i ranks IH]; intros cols best; simpl; [lra|].
-  apply Rle_trans with (2 := IH _ _). destruct (i <? _); [apply Rmax_l|lra].
-Qed.
-
+Proof. induction ranks as [|i ranks IH]; intros cols best; simpl; [lra|].
+  apply Rle_trans with (2 := IH _ _). destruct (i <? _); [apply Rmax_l|lra]. Qed.
 (* No more than the greatest pair. *)
 Lemma rows_below : forall most ranks cols best, chain cols -> cols <> [] -> best <= most ->
   (forall i j, In i ranks -> In j cols -> (i < j)%nat -> pair_value beta x i j <= most) ->
@@ -211,24 +182,17 @@ Proof.
   apply IH; auto; [|intros i' j' Hi Hj; apply H; [now right|now apply H3]].
   destruct (Nat.ltb_spec i (hd 0%nat (advance (x i) cols))) as [L|L]; [|exact Hb].
   apply Rmax_lub; [exact Hb|]. apply H; [now left| |exact L].
-  apply H3. destruct (advance (x i) cols); [easy|now left].
-Qed.
-
+  apply H3. destruct (advance (x i) cols); [easy|now left]. Qed.
 Lemma pair_on_line : forall i j, (i < j)%nat ->
   pair_value beta x i j = line j (x i) * exp (beta * INR (i + 1)).
-Proof.
-  intros i j H. unfold pair_value, line. rewrite Rmult_assoc, <- exp_plus. f_equal. f_equal.
-  replace (j - i - 1)%nat with (j - (i + 1))%nat by lia. rewrite minus_INR by lia. ring.
-Qed.
-
+Proof. intros i j H. unfold pair_value, line. rewrite Rmult_assoc, <- exp_plus. f_equal. f_equal.
+  replace (j - i - 1)%nat with (j - (i + 1))%nat by lia. rewrite minus_INR by lia. ring. Qed.
 (* No less than any pair. *)
 Lemma rows_reach : (forall i j, (i <= j <= m)%nat -> x i <= x j) -> forall k i cols best,
-  (i + k = m + 1)%nat -> 0 <= best -> chain cols -> cols <> [] ->
-  (forall s, In s cols -> (m <= s)%nat) -> forall i' j, (i <= i' <= m)%nat -> (i' < j)%nat ->
-  (forall v, x i <= v <= x m -> line j v <= top cols v) ->
-  pair_value beta x i' j <= rows (seq i k) cols best.
-Proof.
-  intros ascending. induction k as [|k IH]; intros i cols best Hk Hb Hc Hn Hm i' j Hi Hj Hcov;
+  (i + k = m + 1)%nat -> 0 <= best -> chain cols -> cols <> [] -> (forall s, In s cols ->
+  (m <= s)%nat) -> forall i' j, (i <= i' <= m)%nat -> (i' < j)%nat -> (forall v, x i <= v <= x m ->
+  line j v <= top cols v) -> pair_value beta x i' j <= rows (seq i k) cols best.
+Proof. intros ascending. induction k as [|k IH]; intros i cols best Hk Hb Hc Hn Hm i' j Hi Hj Hcov;
   [lia|]. simpl.
   destruct (advance_correct (x i) cols Hc Hn) as (H1 & H2 & H3 & H4 & H5).
   set (cols' := advance (x i) cols) in *. set (s := hd 0%nat cols') in *.
@@ -246,9 +210,7 @@ Proof.
       * replace s with i by lia. unfold line, Rmax. destruct (Rle_dec _ _); nra.
   - apply (IH (S i)); trivial; try lia; [lra|intros; apply Hm; now apply H3|].
     intros v Hv. pose proof (ascending i (S i) ltac:(lia)).
-    apply Rle_trans with (top cols v); [apply Hcov|apply H4]; lra.
-Qed.
-
+    apply Rle_trans with (top cols v); [apply Hcov|apply H4]; lra. Qed.
 End Exact.
 
 (* Of csrc/sensitivity/envelope_replace.c: in exact arithmetic the upper envelope, built as a stack
@@ -257,63 +219,47 @@ End Exact.
 Theorem envelope_exact : forall beta x n m, 0 < beta ->
   (forall i j, (i <= j <= n + 1)%nat -> x i <= x j) -> (m <= n)%nat ->
   envelope beta x n m = greatest_pair n m beta x.
-Proof.
-  intros beta x n m Hb Hx Hm. unfold envelope, columns.
+Proof. intros beta x n m Hb Hx Hm. unfold envelope, columns.
   replace (n + 2 - m)%nat with (S (n + 1 - m)) by lia.
   destruct (columns_stacked beta x m Hb (n + 1 - m)) as (H1 & H2 & H3 & H4).
-  set (stack := fold_left _ _ []) in *.
-  assert (Hc : chain beta x (rev stack)).
+  set (stack := fold_left _ _ []) in *. assert (Hc : chain beta x (rev stack)).
   { rewrite rev_alt. destruct stack as [|c stack]; [easy|].
     apply chain_reversed; simpl; trivial. now destruct stack. }
   assert (Hn : rev stack <> []) by (intros E; now rewrite <- (rev_involutive stack), E in H2).
   apply Rle_antisym.
   - apply rows_below; trivial; [apply greatest_nonnegative|]. intros i j Hi Hj Hij.
-    apply in_seq in Hi. apply in_rev, H3, in_seq in Hj. apply greatest_above, in_map_iff.
-    exists (i, j). rewrite in_pairs. split; [reflexivity|lia].
+    apply in_seq in Hi. apply in_rev, H3, in_seq in Hj. among (i, j).
   - apply greatest_below; [apply rows_above|]. intros u Hu. apply in_map_iff in Hu.
     destruct Hu as ((i, j) & <- & Hij). apply in_pairs in Hij.
     apply (rows_reach beta x m); trivial; simpl; try lia; try lra; [intros; apply Hx; lia| |].
     + intros s Q. apply in_rev, H3, in_seq in Q. lia.
     + intros v [_ Hv]. apply Rle_trans with (top beta x stack v).
-      * apply Rle_trans with (2 := H4 v Hv), greatest_above, in_map_iff. exists j.
-        rewrite in_seq. split; [reflexivity|lia].
-      * apply top_incl. intros s. apply in_rev.
-Qed.
-
+      * apply Rle_trans with (2 := H4 v Hv). among j.
+      * apply top_incl. intros s. apply in_rev. Qed.
 (* Of csrc/sensitivity/envelope_replace.c: so for order statistics it is the smooth sensitivity. *)
 Theorem envelope_smooth : forall lo hi n m beta x, lo <= hi -> (m <= n)%nat -> 0 < beta ->
   is_table lo hi n x ->
   envelope beta (order_statistic lo hi x) n m = smooth_sensitivity lo hi n m beta x.
 Proof.
   intros. apply envelope_exact; trivial. intros. apply (order_statistic_increases lo hi n); trivial.
-  lia.
-Qed.
-
+  lia. Qed.
 (* Of csrc/sensitivity/envelope_replace.c: the values in a mirror, where rank r stands for n + 1 - r
    and its value for minus the value there, give the same. *)
 Theorem envelope_mirrored : forall beta x n m, 0 < beta ->
   (forall i j, (i <= j <= n + 1)%nat -> x i <= x j) -> (1 <= m <= n)%nat ->
   envelope beta (fun r => - x (n + 1 - r)%nat) n (n + 1 - m) = envelope beta x n m.
-Proof.
-  intros beta x n m Hb Hx Hm. rewrite !envelope_exact; trivial; try lia.
+Proof. intros beta x n m Hb Hx Hm. rewrite !envelope_exact; trivial; try lia.
   - apply Rle_antisym; (apply greatest_below; [apply greatest_nonnegative|]);
     intros u Hu; apply in_map_iff in Hu; destruct Hu as ((i, j) & <- & Hij);
     apply in_pairs in Hij; simpl; apply greatest_above, in_map_iff;
-    exists (n + 1 - j, n + 1 - i)%nat; rewrite in_pairs; (split; [|lia]); unfold pair_value; simpl.
-    + replace (n + 1 - i - (n + 1 - j) - 1)%nat with (j - i - 1)%nat by lia. ring.
-    + replace (n + 1 - i - (n + 1 - j) - 1)%nat with (j - i - 1)%nat by lia.
-      replace (n + 1 - (n + 1 - i))%nat with i by lia.
-      replace (n + 1 - (n + 1 - j))%nat with j by lia. ring.
-  - intros i j Hij. apply Ropp_le_contravar, Hx. lia.
-Qed.
-
+    exists (n + 1 - j, n + 1 - i)%nat; rewrite in_pairs; (split; [|lia]); unfold pair_value; simpl;
+    replace (n + 1 - i - (n + 1 - j) - 1)%nat with (j - i - 1)%nat by lia; [ring|].
+    replace (n + 1 - (n + 1 - i))%nat with i by lia.
+    replace (n + 1 - (n + 1 - j))%nat with j by lia. ring.
+  - intros i j Hij. apply Ropp_le_contravar, Hx. lia. Qed.
 (* The premises hold of the ranks themselves: 0, 1 and 2 as the values of one row and the bounds. *)
 Example envelope_of_one : envelope 1 INR 1 1 = 1.
-Proof.
-  rewrite envelope_exact by (lra || lia || (intros; apply le_INR; lia)).
-  unfold greatest_pair, pairs, pair_value. simpl.
-  replace (- (1) * 0) with 0 by ring. replace (- (1) * 1) with (- (1)) by ring.
-  rewrite exp_0, exp_Ropp. pose proof (exp_ineq1_le 1) as H. assert (/ exp 1 <= / 2).
-  { apply Rinv_le_contravar; lra. }
-  unfold Rmax. repeat destruct (Rle_dec _ _); lra.
-Qed.
+Proof. rewrite envelope_exact by (lra || lia || (intros; apply le_INR; lia)).
+  unfold greatest_pair, pairs, pair_value. simpl. rewrite Rmult_0_r, Rmult_1_r, exp_0, exp_Ropp.
+  pose proof (exp_ineq1_le 1) as H. assert (/ exp 1 <= / 2) by (apply Rinv_le_contravar; lra).
+  unfold Rmax. repeat destruct (Rle_dec _ _); lra. Qed.
