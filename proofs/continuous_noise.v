@@ -376,3 +376,16 @@ Proof.
       replace (- (epsilon + beta + - s) / m) with (- ((epsilon + beta) / m) + s / m)
         by (unfold m; field; lra). rewrite !exp_plus. field.
 Qed.
+
+(* Some shift is allowed for epsilon = 1, delta = 1/4, e^beta = 2. *)
+Example laplace_shift_exists : 0 < laplace_alpha 1 (1 / 4) (ln 2).
+Proof.
+  assert (L := ln_lt_2). assert (E := exp_ineq1_le 1).
+  assert (L1 : ln 2 < 1)
+    by (rewrite <- (ln_exp 1); apply ln_increasing; [lra|]; apply (exp_ineq1 1); lra).
+  unfold laplace_alpha. rewrite exp_Ropp, exp_ln by lra. apply Rmin_glb_lt; [|lra].
+  replace (2 - 1) with 1 by ring. rewrite Rmult_1_l. unfold arccosh.
+  replace ((1 + ln 2) / 1) with (1 + ln 2) by field. rewrite exp_plus, exp_ln by lra.
+  set (c := _ / _). assert (1 < c) by (unfold c; field_simplify; lra).
+  rewrite <- ln_1. apply ln_increasing; [lra|]. assert (S := sqrt_pos (c ^ 2 - 1)). lra.
+Qed.

@@ -308,3 +308,26 @@ Proof.
   - intros cost log_k K G. apply polyplace_within; try assumption.
     destruct K as [[-> ->] | [[-> ->] | [-> ->]]]; nra.
 Qed.
+
+(* The default for epsilon = 4 and shape 2 admits some shift. *)
+Example polyplace_shift_exists : 0 < largest_shift (polyplace_gap 2) 4 (1 / 2).
+Proof.
+  assert (E : exp (1 / 2) < 2).
+  { assert (X := exp_le_3). replace 1 with (1 / 2 + 1 / 2) in X by field.
+    rewrite exp_plus in X. nra. }
+  assert (L : ln 2 <= 1) by (rewrite <- (ln_exp 1); apply ln_monotone; [lra | apply exp_ineq1_le]).
+  assert (J : at_joint 2 = ln 2).
+  { unfold at_joint. replace (1 - 1 / 2) with (/ 2) by field. rewrite ln_Rinv; lra. }
+  assert (V : forall cost log_k y, 7 / 2 <= cost -> log_k <= 1 / 2 -> 0 <= y <= 1 / 2 ->
+    0 < image 2 cost y - exp log_k * y).
+  { intros cost log_k y Hc Hk Hy. assert (K := exp_monotone _ _ Hk). assert (P := exp_pos log_k).
+    assert (Ly := ln_monotone (1 - y) 1 ltac:(lra) ltac:(lra)). rewrite ln_1 in Ly.
+    unfold image. destruct Rle_dec; [lra|].
+    assert (X := exp_ineq1_le ((cost - (2 - 1) * ln (1 - y) - at_joint 2) / (2 + 1))). nra. }
+  assert (G : forall cost log_k, 7 / 2 <= cost -> log_k <= 1 / 2 -> 0 < polyplace_gap 2 cost log_k).
+  { intros cost log_k Hc Hk. unfold polyplace_gap, first_past. destruct Rlt_dec; [lra|].
+    destruct Rlt_dec; [lra|].
+    repeat apply Rmin_glb_lt; apply V; try lra; unfold Rmin, Rmax; repeat destruct Rle_dec; lra. }
+  unfold largest_shift. repeat apply Rmin_glb_lt; try (apply Rmult_lt_0_compat; [apply exp_pos|]);
+    apply G; lra.
+Qed.
