@@ -36,7 +36,7 @@ Lemma weight_falls : forall beta k l, 0 <= beta -> (k <= l)%nat ->
   exp (- beta * INR l) <= exp (- beta * INR k).
 Proof.
   intros beta k l Hbeta Hkl. apply le_INR in Hkl.
-  destruct (Req_dec (beta * INR k) (beta * INR l)) as [E|E]; [right; f_equal; lra|].
+  destruct (Req_dec (beta * INR k) (beta * INR l)); [right; f_equal; lra|].
   left. apply exp_increasing. nra.
 Qed.
 
@@ -51,16 +51,13 @@ Theorem smooth_sensitivity_is_smooth : forall (T : Type) (neighbors : T -> T -> 
   smooth_bound neighbors f beta S.
 Proof.
   intros T neighbors f beta S symmetric maximum x y Hxy. split.
-  - apply (maximum x y Hxy). exists 0%nat, (Rabs (f x - f y)). split.
-    + exists x, y. auto using no_step.
-    + simpl. rewrite Rmult_0_r, exp_0. ring.
+  - apply (maximum x y Hxy). exists 0%nat, (Rabs (f x - f y)).
+    split; [exists x, y; auto using no_step|]. simpl. rewrite Rmult_0_r, exp_0. ring.
   - destruct (maximum x y Hxy) as [(k & d & (u & v & Hu & Huv & ->) & ->) _].
-    destruct (maximum y x (symmetric _ _ Hxy)) as [_ above].
-    rewrite weight_step. replace (_ * (_ * _)) with
-      (exp beta * (Rabs (f u - f v) * exp (- beta * INR (1 + k)))) by (simpl; ring).
-    apply Rmult_le_compat_l; [left; apply exp_pos|]. apply above.
-    exists (1 + k)%nat, (Rabs (f u - f v)). split; [|reflexivity].
-    exists u, v. split; [|now split]. eauto using step_first.
+    assert (Rabs (f u - f v) * exp (- beta * INR (1 + k)) <= S y).
+    { apply (maximum y x (symmetric _ _ Hxy)). exists (1 + k)%nat, (Rabs (f u - f v)).
+      split; [exists u, v|reflexivity]. eauto using step_first. }
+    rewrite weight_step. pose proof (exp_pos beta). simpl plus in *. nra.
 Qed.
 
 (* Of dpfast/sensitivity/quantile.py: no beta-smooth upper bound is smaller. *)
@@ -72,19 +69,71 @@ Theorem smooth_sensitivity_is_smallest : forall (T : Type) (neighbors : T -> T -
 Proof.
   intros T neighbors f beta bound x s symmetric Hbeta smooth [(k & d & change & ->) _].
   destruct change as (y & z & Hy & Hyz & ->).
-  assert (0 <= bound y /\ bound y * exp (- beta * INR k) <= bound x) as [_ H].
+  assert (bound y * exp (- beta * INR k) <= bound x) as H.
   { revert z Hyz. induction Hy as [k x|k x y' y Hy IH Hy']; intros z Hyz.
-    - assert (0 <= bound x) by
-        (apply Rle_trans with (2 := proj1 (smooth _ _ Hyz)), Rabs_pos). split; [assumption|].
-      rewrite <- (Rmult_1_r (bound x)) at 2. apply Rmult_le_compat_l; [assumption|].
-      rewrite <- exp_0, <- (Rmult_0_r (- beta)). now apply (weight_falls beta 0), Nat.le_0_l.
-    - destruct (IH y Hy') as [_ H]. split.
-      + apply Rle_trans with (2 := proj1 (smooth _ _ Hyz)), Rabs_pos.
-      + apply Rle_trans with (2 := H). rewrite (weight_step beta k), <- Rmult_assoc.
-        apply Rmult_le_compat_r; [left; apply exp_pos|].
-        rewrite Rmult_comm. apply (smooth _ _ (symmetric _ _ Hy')). }
+    - pose proof (weight_falls beta 0 k Hbeta (Nat.le_0_l k)) as W. simpl in W.
+      rewrite Rmult_0_r, exp_0 in W. pose proof (proj1 (smooth _ _ Hyz)).
+      pose proof (Rabs_pos (f x - f z)). nra.
+    - specialize (IH y Hy'). rewrite weight_step in IH.
+      pose proof (proj2 (smooth _ _ (symmetric _ _ Hy'))).
+      pose proof (exp_pos (- beta * INR (S k))). nra. }
   apply Rle_trans with (2 := H). apply Rmult_le_compat_r; [left; apply exp_pos|].
   apply (smooth _ _ Hyz).
+Qed.
+
+(* A number is the greatest of a set when some are as great, and none is greater. *)
+Lemma squeezed : forall v (among : R -> Prop), (exists w, among w /\ v <= w) ->
+  (forall w, among w -> w <= v) -> is_maximum v among.
+Proof.
+  intros v among (w & Hw & Hv) H. split; [|exact H].
+  replace v with w; [exact Hw|]. apply Rle_antisym; auto.
+Qed.
+
+Lemma greatest_squeezed : forall l (among : R -> Prop), (exists w, among w /\ 0 <= w) ->
+  (forall u, In u l -> exists w, among w /\ u <= w) ->
+  (forall w, among w -> exists u, In u l /\ w <= u) -> is_maximum (greatest l) among.
+Proof.
+  intros l among Hzero Hin Habove. apply squeezed.
+  - assert (greatest l = 0 \/ In (greatest l) l) as [->|H]; auto.
+    clear. induction l as [|u l IH]; simpl; [now left|]. apply Rmax_case; tauto.
+  - intros w Hw. destruct (Habove w Hw) as (u & Hu & H). apply Rle_trans with (1 := H).
+    now apply greatest_above.
+Qed.
+
+(* Gaps at distances are all changes: then the greatest gap at distance k or less is the local
+   sensitivity, and the greatest weighted gap is the smooth one. *)
+Lemma gaps_exact : forall (T : Type) (neighbors : T -> T -> Prop) f x (A : Type) (l : list A) gap
+    (distance : A -> nat),
+  (forall k, exists d, change_within neighbors f k x d) ->
+  (forall a k, In a l -> (distance a <= k)%nat ->
+    exists d, change_within neighbors f k x d /\ gap a <= d) ->
+  (forall k d, change_within neighbors f k x d ->
+    exists a, In a l /\ (distance a <= k)%nat /\ d <= gap a) ->
+  (forall k, is_maximum (greatest (map gap (filter (fun a => distance a <=? k)%nat l)))
+    (change_within neighbors f k x)) /\
+  forall beta, 0 <= beta ->
+    is_maximum (greatest (map (fun a => gap a * exp (- beta * INR (distance a))) l))
+      (change_weighted neighbors f beta x).
+Proof.
+  intros T neighbors f x A l gap distance Some Attained Above.
+  assert (Positive : forall k d, change_within neighbors f k x d -> 0 <= d)
+    by (intros k d (y & z & _ & _ & ->); apply Rabs_pos).
+  split; [intros k|intros beta Hbeta]; apply greatest_squeezed.
+  - destruct (Some k) as (d & Hd). eauto.
+  - intros u Hu. apply in_map_iff in Hu. destruct Hu as (a & <- & H).
+    apply filter_In in H. rewrite Nat.leb_le in H. now apply Attained.
+  - intros d Hd. destruct (Above k d Hd) as (a & Ha & Hk & H). exists (gap a).
+    split; [|exact H]. apply in_map, filter_In. now rewrite Nat.leb_le.
+  - destruct (Some 0%nat) as (d & Hd). exists (d * exp (- beta * INR 0)).
+    split; [now exists 0%nat, d|]. apply Rmult_le_pos; [eauto|left; apply exp_pos].
+  - intros u Hu. apply in_map_iff in Hu. destruct Hu as (a & <- & Ha).
+    destruct (Attained a _ Ha (le_n _)) as (d & Hd & H).
+    exists (d * exp (- beta * INR (distance a))). split; [now exists (distance a), d|].
+    apply Rmult_le_compat_r; [left; apply exp_pos|exact H].
+  - intros w (k & d & Hd & ->). destruct (Above k d Hd) as (a & Ha & Hk & H).
+    exists (gap a * exp (- beta * INR (distance a))).
+    split; [now apply (in_map (fun a => gap a * exp (- beta * INR (distance a))))|].
+    apply Rmult_le_compat; [eauto|left; apply exp_pos|exact H|now apply weight_falls].
 Qed.
 
 (* Tables, and the quantile *)
@@ -130,14 +179,9 @@ Definition reachable (m : nat -> nat) (n i j k : nat) : Prop :=
   exists L U, active m L U = true /\
     (j - i - 1 + apart L i + apart U (n + 1 - j) <= k)%nat.
 
-Lemma quantile_of_nothing : forall lo hi p r,
-  quantile lo hi p r [] = if (2 * p <=? r)%nat then lo else hi.
-Proof. intros. unfold quantile, of_rank, quantile_rank. now destruct (2 * p <=? r)%nat. Qed.
-
 Lemma rank_bounds : forall m n, rank_rule m -> (m n <= n + 1 /\ (1 <= n -> 1 <= m n <= n))%nat.
 Proof.
-  intros m n (H0 & H1 & H). induction n as [|n IH]; [lia|]. specialize (H n).
-  destruct n; lia.
+  intros m n (H0 & H1 & H). induction n as [|[|n] IH]; [lia..|]. specialize (H (S n)). lia.
 Qed.
 
 Lemma active_true : forall m n L U, (L + U = n)%nat ->
@@ -146,66 +190,19 @@ Lemma active_true : forall m n L U, (L + U = n)%nat ->
 Proof.
   intros m n L U <-. unfold active.
   rewrite andb_true_iff, !orb_true_iff, andb_true_iff, !Nat.eqb_eq, Nat.leb_le.
-  rewrite Nat.sub_1_r, !Nat.add_1_r. reflexivity.
+  now rewrite Nat.sub_1_r, !Nat.add_1_r.
 Qed.
 
 Lemma some_active : forall m n, rank_rule m ->
   exists L U, (L + U = n)%nat /\ active m L U = true.
 Proof.
-  intros m n H. pose proof (rank_bounds m n H) as B.
-  pose proof (rank_bounds m (S n) H) as B'. destruct H as (H0 & _ & H). specialize (H n).
-  assert (1 <= n \/ m n <= 1)%nat by (destruct n; lia).
-  destruct (Nat.eq_dec (m (S n)) (m n)).
-  - exists (m n - 1)%nat, (n - (m n - 1))%nat. split; [lia|]. apply (active_true m n); lia.
-  - exists (m n), (n - m n)%nat. split; [lia|]. apply (active_true m n); lia.
+  intros m n H. pose proof (rank_bounds m n H) as B. destruct H as (_ & H1 & H).
+  exists (m (S n) - 1)%nat, (n - (m (S n) - 1))%nat. specialize (H n).
+  split; [|apply (active_true m n)]; destruct n; lia.
 Qed.
 
 Lemma count_permutation : forall has (x y : list R), Permutation x y -> count has x = count has y.
 Proof. intros has. induction 1; rewrite ?count_cons in *; lia. Qed.
-
-(* A row is of one kind of three: up to a, from b on, or between. *)
-Definition between (a b v : R) : bool := negb (at_most a v) && negb (at_least b v).
-
-Lemma one_kind : forall a b v, a < b ->
-  (one (at_most a v) + one (between a b v) + one (at_least b v) = 1)%nat.
-Proof.
-  intros. unfold between, at_most, at_least.
-  destruct (Rle_dec v a), (Rle_dec b v); simpl; reflexivity || lra.
-Qed.
-
-Lemma count_kinds : forall a b x, a < b ->
-  (count (at_most a) x + count (between a b) x + count (at_least b) x = length x)%nat.
-Proof.
-  intros a b x Hab. induction x as [|v x IH]; [reflexivity|]. rewrite !count_cons. simpl length.
-  pose proof (one_kind a b v Hab). lia.
-Qed.
-
-Lemma apart_step : forall a b c, (apart c a <= apart b a + apart c b)%nat.
-Proof. unfold apart. lia. Qed.
-
-Ltac ones := change (one true) with 1%nat in *.
-
-Ltac fewer K := let u := fresh in let y := fresh in let Hu := fresh in let E := fresh in
-  intros u y Hu E; specialize (K u); rewrite !E, Hu in *; ones; lia.
-
-(* A number is the greatest of a set when some are as great, and none is greater. *)
-Lemma squeezed : forall v (among : R -> Prop), (exists w, among w /\ v <= w) ->
-  (forall w, among w -> w <= v) -> is_maximum v among.
-Proof.
-  intros v among (w & Hw & Hv) H. split; [|exact H].
-  replace v with w; [exact Hw|]. apply Rle_antisym; auto.
-Qed.
-
-Lemma greatest_squeezed : forall l (among : R -> Prop), (exists w, among w /\ 0 <= w) ->
-  (forall u, In u l -> exists w, among w /\ u <= w) ->
-  (forall w, among w -> exists u, In u l /\ w <= u) -> is_maximum (greatest l) among.
-Proof.
-  intros l among Hzero Hin Habove. apply squeezed.
-  - assert (greatest l = 0 \/ In (greatest l) l) as [->|H]; auto.
-    clear. induction l as [|u l IH]; simpl; [now left|]. apply Rmax_case; tauto.
-  - intros w Hw. destruct (Habove w Hw) as (u & Hu & H). apply Rle_trans with (1 := H).
-    now apply greatest_above.
-Qed.
 
 Section Rows.
 
@@ -220,19 +217,19 @@ Notation f := (of_rank lo hi m).
 
 Lemma rank_at_most : forall x i v, lo <= v < hi -> x.[i] <= v <-> (i <= count (at_most v) x)%nat.
 Proof.
-  intros x i v Hv. pose proof (count_length _ (at_most v) x).
-  destruct i as [|i]; [rewrite order_statistic_low; split; [lia|lra]|].
+  intros x [|i] v Hv; [rewrite order_statistic_low; split; [lia|lra]|].
   destruct (le_lt_dec (S i) (length x)); [apply order_statistic_at_most; lia|].
-  rewrite order_statistic_high by assumption. split; [lra|lia].
+  pose proof (count_length _ (at_most v) x). rewrite order_statistic_high by trivial.
+  split; [lra|lia].
 Qed.
 
 Lemma rank_at_least : forall x i v, lo < v <= hi ->
   v <= x.[i] <-> (length x < i + count (at_least v) x)%nat.
 Proof.
   intros x i v Hv. pose proof (count_length _ (at_least v) x).
-  destruct i as [|i]; [rewrite order_statistic_low; split; [lra|lia]|].
+  destruct i as [|i]; [rewrite order_statistic_low; split; lra || lia|].
   destruct (le_lt_dec (S i) (length x)); [apply order_statistic_at_least; lia|].
-  rewrite order_statistic_high by assumption. split; [lia|lra].
+  rewrite order_statistic_high by trivial. split; [lia|lra].
 Qed.
 
 Lemma order_bounds : forall x i, table lo hi x -> lo <= x.[i] <= hi.
@@ -241,197 +238,185 @@ Proof. intros. now apply order_statistic_bounded with (n := length x). Qed.
 Lemma order_increases : forall x i j, table lo hi x -> (i <= j)%nat -> x.[i] <= x.[j].
 Proof. intros. now apply order_statistic_increases with (n := length x). Qed.
 
-(* A row more moves the statistic from a to b, or back: no row lies between, and the gap is
-   active. *)
-Lemma gap_crossed : forall x y v a b, Permutation (v :: x) y -> lo <= a -> a < b -> b <= hi ->
-  f x = a /\ f y = b \/ f y = a /\ f x = b -> forall z, z = x \/ z = y ->
-    (count (at_most a) z + count (at_least b) z = length z)%nat /\
-    active m (count (at_most a) z) (count (at_least b) z) = true.
-Proof.
-  intros x y v a b Hxy Hla Hab Hbh Hf z Hz. unfold of_rank in Hf.
-  pose proof (Permutation_length Hxy) as Hn. simpl in Hn.
-  pose proof (count_permutation (at_most a) _ _ Hxy) as Ca.
-  pose proof (count_permutation (at_least b) _ _ Hxy) as Cb. rewrite count_cons in Ca, Cb.
-  pose proof (count_apart a b x Hab). pose proof (count_apart a b y Hab).
-  destruct rule as (_ & _ & Hm). specialize (Hm (length x)). rewrite <- Hn in *.
-  pose proof (one_kind a b v Hab).
-  assert (La : forall w i, w.[i] = a -> (i <= count (at_most a) w)%nat)
-    by (intros w i E; apply rank_at_most; lra).
-  assert (Lb : forall w i, w.[i] = b ->
-    (count (at_most a) w < i /\ length w < i + count (at_least b) w)%nat).
-  { intros w i E. split; [|apply rank_at_least; lra]. apply Nat.nle_gt.
-    rewrite <- rank_at_most; lra. }
-  destruct Hf as [[E1 E2]|[E1 E2]]; apply La in E1; apply Lb in E2;
-    (assert (E : (count (at_most a) z + count (at_least b) z = length z)%nat)
-      by (destruct Hz; subst z; lia));
-    split; try exact E; apply (active_true m _ _ _ E); destruct Hz; subst z; rewrite <- ?Hn;
-    simpl pred; lia.
-Qed.
-
-Lemma distance_counts : forall k x y a b, a < b -> distance_at_most near k x y ->
-  (apart (count (at_most a) y) (count (at_most a) x) +
-   apart (count (between a b) y) (count (between a b) x) +
-   apart (count (at_least b) y) (count (at_least b) x) <= k)%nat.
-Proof.
-  intros k x y a b Hab H. induction H as [k x|k x y z _ IH Hyz]; [unfold apart; lia|].
-  assert (Step : (apart (count (at_most a) z) (count (at_most a) y) +
-    apart (count (between a b) z) (count (between a b) y) +
-    apart (count (at_least b) z) (count (at_least b) y) <= 1)%nat).
-  { destruct Hyz as (_ & _ & v & [Hv|Hv]); pose proof (one_kind a b v Hab); unfold apart;
-      rewrite <- !(fun has => count_permutation has _ _ Hv), !count_cons; lia. }
-  pose proof (fun has => apart_step (count has x) (count has y) (count has z)) as T.
-  pose proof (T (at_most a)). pose proof (T (between a b)). pose proof (T (at_least b)). lia.
-Qed.
-
 Lemma neighbors_symmetric : forall x y, near x y -> near y x.
 Proof. intros x y (Hx & Hy & v & Hv). repeat split; trivial. exists v. tauto. Qed.
+
+Lemma add_row : forall v x, lo <= v <= hi -> table lo hi x -> near x (v :: x).
+Proof. intros. repeat split; [assumption|now constructor|]. exists v. now left. Qed.
+
+Lemma remove_row : forall has x, table lo hi x -> (0 < count has x)%nat ->
+  exists u y, has u = true /\ near x y /\
+    forall what, count what x = (one (what u) + count what y)%nat.
+Proof.
+  intros has x T H. apply count_positive in H. destruct H as (l & u & r & -> & Hu).
+  pose proof (Permutation_middle l r u) as P. exists u, (l ++ r). repeat split; trivial.
+  - unfold table in T. rewrite <- P in T. now inversion T.
+  - exists u. now right.
+  - intros what. now rewrite <- (count_permutation what _ _ P), count_cons.
+Qed.
+
+Lemma some_change : forall g k x, table lo hi x -> exists d, change_within near g k x d /\ 0 <= d.
+Proof.
+  intros g k x T. exists (Rabs (g x - g (lo :: x))). split; [|apply Rabs_pos].
+  exists x, (lo :: x). split; [apply no_step|split; [apply add_row; trivial; lra|reflexivity]].
+Qed.
+
+Section Gap.
+
+Variables a b : R.
+Hypothesis low : lo <= a.
+Hypothesis proper : a < b.
+Hypothesis high : b <= hi.
+
+(* A row is of one kind of three: up to a, from b on, or inside. *)
+Notation below := (count (at_most a)).
+Notation above := (count (at_least b)).
+Notation amid := (count (inside a b)).
+
+Lemma one_kind : forall v, (one (at_most a v) + one (at_least b v) + one (inside a b v) = 1)%nat.
+Proof.
+  intros v. unfold inside, at_most, at_least.
+  destruct (Rle_dec v a), (Rle_dec b v); simpl; reflexivity || lra.
+Qed.
+
+Lemma kinds : forall x, (below x + above x + amid x = length x)%nat.
+Proof. intros. now apply count_parts. Qed.
+
+(* A row more or less moves the statistic over the gap: no row lies inside, and it is active. *)
+Lemma gap_crossed : forall y z, near y z -> f y <= a /\ b <= f z \/ f z <= a /\ b <= f y ->
+  (below y + above y = length y)%nat /\ active m (below y) (above y) = true.
+Proof.
+  intros y z (_ & _ & v & Hv) Hf. unfold of_rank in Hf. pose proof (kinds y). pose proof (kinds z).
+  rewrite !rank_at_most, !rank_at_least in Hf by lra. destruct rule as (_ & _ & Hm).
+  pose proof (one_kind v). pose proof (Hm (length y)). pose proof (Hm (length z)).
+  assert (E : (below y + above y = length y)%nat);
+    [|split; [exact E|apply (active_true m _ _ _ E)]];
+    destruct Hv as [P|P]; pose proof (count_permutation (at_most a) _ _ P) as Ca;
+    pose proof (count_permutation (at_least b) _ _ P) as Cb; rewrite count_cons in Ca, Cb;
+    apply Permutation_length in P; simpl in P; rewrite <- P in *; simpl pred; lia.
+Qed.
+
+Lemma distance_counts : forall k x y, distance_at_most near k x y ->
+  (apart (below y) (below x) + apart (amid y) (amid x) + apart (above y) (above x) <= k)%nat.
+Proof.
+  unfold apart. induction 1 as [k x|k x y z _ IH (_ & _ & v & Hv)]; [lia|].
+  pose proof (one_kind v). destruct Hv as [P|P];
+    pose proof (fun has => count_permutation has _ _ P) as C; pose proof (C (at_most a));
+    pose proof (C (inside a b)); pose proof (C (at_least b)); rewrite !count_cons in *; lia.
+Qed.
+
+Ltac kind v Hv :=
+  pose proof (one_kind v); rewrite Hv in *; change (one true) with 1%nat in *; lia.
+
+(* A row is added beside the gap, or removed. *)
+Lemma move : forall x A B M, table lo hi x -> (M <= amid x)%nat ->
+  (apart A (below x) + apart B (above x) + apart M (amid x) = 1)%nat ->
+  exists y, near x y /\ below y = A /\ above y = B /\ amid y = M.
+Proof.
+  intros x A B M T HM Hd. unfold apart in Hd.
+  assert (Add : forall v, lo <= v <= hi -> (one (at_most a v) + below x = A /\
+    one (at_least b v) + above x = B /\ one (inside a b v) + amid x = M)%nat ->
+    exists y, near x y /\ below y = A /\ above y = B /\ amid y = M)
+    by (intros v Hv; exists (v :: x); rewrite !count_cons; auto using add_row).
+  assert (Remove : forall has, (0 < count has x)%nat -> (forall v, has v = true ->
+    below x = one (at_most a v) + A /\ above x = one (at_least b v) + B /\
+    amid x = one (inside a b v) + M)%nat ->
+    exists y, near x y /\ below y = A /\ above y = B /\ amid y = M).
+  { intros has H C. destruct (remove_row has x T H) as (u & y & Hu & Hy & E). exists y.
+    specialize (C u Hu). rewrite !E in C. split; [exact Hy|lia]. }
+  assert (A = S (below x) \/ B = S (above x) \/ below x = S A \/ above x = S B \/
+    amid x = S M)%nat as [C|[C|[C|[C|C]]]] by lia.
+  - apply (Add lo); [lra|]. kind lo (proj2 (at_most_true a lo) low).
+  - apply (Add hi); [lra|]. kind hi (proj2 (at_least_true b hi) high).
+  - apply (Remove (at_most a)); [lia|]. intros v Hv. kind v Hv.
+  - apply (Remove (at_least b)); [lia|]. intros v Hv. kind v Hv.
+  - apply (Remove (inside a b)); [lia|]. intros v Hv. kind v Hv.
+Qed.
+
+(* Rows are moved until L are below the gap, U above, and none inside. *)
+Lemma gap_emptied : forall L U k x, table lo hi x ->
+  (amid x + apart L (below x) + apart U (above x) <= k)%nat -> exists y,
+  distance_at_most near k x y /\ table lo hi y /\ below y = L /\ above y = U /\ amid y = 0%nat.
+Proof.
+  intros L U. induction k as [|k IH]; intros x T Hk; unfold apart in Hk;
+    [exists x; repeat split; trivial using no_step; lia|].
+  assert (Go : forall A B M, (M <= amid x)%nat ->
+    (apart A (below x) + apart B (above x) + apart M (amid x) = 1)%nat ->
+    (M + apart L A + apart U B <= k)%nat -> exists y, distance_at_most near (S k) x y /\
+    table lo hi y /\ below y = L /\ above y = U /\ amid y = 0%nat).
+  { intros A B M HM H1 H2. destruct (move x A B M T HM H1) as (y & Hy & <- & <- & <-).
+    destruct (IH y) as (z & Hz & Tz); [apply Hy|exact H2|]. exists z. eauto using step_first. }
+  unfold apart in Go. destruct (Nat.eq_dec (amid x) 0) as [M|M];
+    [|apply (Go (below x) (above x) (amid x - 1)%nat); lia].
+  destruct (lt_eq_lt_dec L (below x)) as [[HL|HL]|HL];
+    [apply (Go (below x - 1) (above x) 0)%nat; lia| |apply (Go (S (below x)) (above x) 0%nat); lia].
+  destruct (lt_eq_lt_dec U (above x)) as [[HU|HU]|HU];
+    [apply (Go (below x) (above x - 1) 0)%nat; lia| |apply (Go (below x) (S (above x)) 0%nat); lia].
+  exists x. auto using no_step.
+Qed.
+
+(* Such a table has a neighbor beyond the gap when it is active. *)
+Lemma gap_opened : forall y, table lo hi y -> amid y = 0%nat ->
+  active m (below y) (above y) = true -> exists z, near y z /\ b - a <= Rabs (f y - f z).
+Proof.
+  intros y T M HA. pose proof (kinds y) as N. rewrite (active_true m (length y)) in HA by lia.
+  pose proof (rank_bounds m (length y) rule) as Bounds.
+  assert (Far : forall n A B, (A + B = n)%nat -> (apart A (below y) + apart B (above y) = 1)%nat ->
+    (m (length y) <= below y /\ n < m n + B \/ m n <= A /\ length y < m (length y) + above y)%nat ->
+    exists z, near y z /\ b - a <= Rabs (f y - f z)).
+  { intros n A B <- H1 Hf. destruct (move y A B 0%nat T) as (z & Hz & <- & <- & Mz);
+      [lia|rewrite M; unfold apart in *; lia|].
+    pose proof (kinds z) as K. rewrite Mz, Nat.add_0_r in K. rewrite K in Hf.
+    rewrite <- !rank_at_most, <- !rank_at_least in Hf by lra. exists z. split; [exact Hz|].
+    unfold of_rank, Rabs. destruct Rcase_abs; lra. }
+  unfold apart in Far. destruct HA as [[My|My] [Mz|[Hn Mz]]].
+  - apply (Far (S (length y)) (below y) (S (above y))); lia.
+  - apply (Far (pred (length y)) (below y - 1) (above y))%nat; lia.
+  - apply (Far (S (length y)) (S (below y)) (above y)); lia.
+  - apply (Far (pred (length y)) (below y) (above y - 1))%nat; lia.
+Qed.
+
+End Gap.
 
 (* Upper bound: every change is at most the gap of a reachable pair of ranks. *)
 Lemma change_reachable : forall k x d, table lo hi x -> change_within near f k x d ->
   exists i j, (i < j <= length x + 1)%nat /\ reachable m (length x) i j k /\ d <= x.[j] - x.[i].
 Proof.
-  intros k x d Hx (y & z & Hy & Hyz & ->).
-  assert (Crossed : forall a b, lo <= a -> a < b -> b <= hi -> f y = a /\ f z = b \/
-    f z = a /\ f y = b -> exists i j, (i < j <= length x + 1)%nat /\
-      reachable m (length x) i j k /\ b - a <= x.[j] - x.[i]).
-  { intros a b Ha Hab Hb Hf.
-    assert (Active : (count (at_most a) y + count (at_least b) y = length y)%nat /\
-      active m (count (at_most a) y) (count (at_least b) y) = true).
-    { destruct Hyz as (_ & _ & v & [Hv|Hv]);
-      [apply (gap_crossed y z v)|apply (gap_crossed z y v)]; auto; tauto. }
-    destruct Active as [Sum Active]. pose proof (distance_counts k x y a b Hab Hy) as D.
-    pose proof (count_kinds a b x Hab). pose proof (count_kinds a b y Hab).
+  intros k x d T (y & z & Hy & Hyz & ->).
+  pose proof (order_bounds y (m (length y)) (proj1 Hyz)) as By. fold (f y) in By.
+  pose proof (order_bounds z (m (length z)) (proj1 (proj2 Hyz))) as Bz. fold (f z) in Bz.
+  assert (exists a b, Rabs (f y - f z) = b - a /\ lo <= a <= b /\ b <= hi /\
+    (f y <= a /\ b <= f z \/ f z <= a /\ b <= f y)) as (a & b & -> & Ha & Hb & Hf).
+  { unfold Rabs. destruct Rcase_abs; [exists (f y), (f z)|exists (f z), (f y)]; lra. }
+  destruct (Rlt_le_dec a b) as [Hab|Hab].
+  - destruct (gap_crossed a b (proj1 Ha) Hab Hb y z Hyz Hf) as [Sum HA].
+    pose proof (distance_counts a b Hab k x y Hy) as D.
+    pose proof (kinds a b Hab x) as Kx. pose proof (kinds a b Hab y).
     exists (count (at_most a) x), (length x + 1 - count (at_least b) x)%nat.
-    split; [lia|]. split.
-    - exists (count (at_most a) y), (count (at_least b) y). split; [exact Active|].
-      replace (length x + 1 - (length x + 1 - count (at_least b) x))%nat
-        with (count (at_least b) x) by lia. unfold apart in *. lia.
-    - apply Rplus_le_compat; [|apply Ropp_le_contravar].
-      + apply rank_at_least; lra || lia.
-      + apply rank_at_most; lra || lia. }
-  destruct Hyz as (Ty & Tz & _). pose proof (order_bounds y (m (length y)) Ty) as By.
-  pose proof (order_bounds z (m (length z)) Tz) as Bz. fold (f y) in By. fold (f z) in Bz.
-  destruct (Rtotal_order (f y) (f z)) as [H|[H|H]].
-  - rewrite Rabs_minus_sym, Rabs_right by lra. apply Crossed; auto; apply By || apply Bz.
+    split; [lia|]. split; [|apply Rplus_le_compat; [|apply Ropp_le_contravar];
+      apply rank_at_least || apply rank_at_most; lra || lia].
+    exists (count (at_most a) y), (count (at_least b) y). split; [exact HA|].
+    unfold apart in *. lia.
   - destruct (some_active m (length x) rule) as (L & U & E & HA). exists L, (L + 1)%nat.
     split; [lia|]. split; [exists L, U; split; [exact HA|unfold apart; lia]|].
-    pose proof (order_increases x L (L + 1) Hx ltac:(lia)).
-    rewrite H, Rminus_eq_0, Rabs_R0. lra.
-  - rewrite Rabs_right by lra. apply Crossed; auto; apply By || apply Bz.
+    pose proof (order_increases x L (L + 1) T ltac:(lia)). lra.
 Qed.
 
-(* Attained: rows are removed and added until a reachable gap is active. *)
-
-Lemma remove_row : forall has x, table lo hi x -> (0 < count has x)%nat ->
-  exists u y, has u = true /\ near x y /\ length x = S (length y) /\
-    forall what, count what x = (one (what u) + count what y)%nat.
-Proof.
-  intros has x T H. apply count_positive in H. destruct H as (l & u & r & -> & Hu).
-  pose proof (Permutation_middle l r u) as P. exists u, (l ++ r). split; [exact Hu|].
-  split; [|split].
-  - repeat split; [exact T| |exists u; now right].
-    unfold table in T. rewrite <- P in T. now inversion T.
-  - now rewrite <- (Permutation_length P).
-  - intros what. now rewrite <- (count_permutation what _ _ P), count_cons.
-Qed.
-
-Lemma add_row : forall v x, lo <= v <= hi -> table lo hi x -> near x (v :: x).
-Proof. intros. repeat split; [assumption|now constructor|]. exists v. now left. Qed.
-
-Section Gap.
-
-Variables (a b : R) (L U : nat).
-Hypothesis low : lo <= a.
-Hypothesis proper : a < b.
-Hypothesis high : b <= hi.
-
-(* The rows between a and b, and those that are too many or too few up to a, or from b on. *)
-Definition cost (x : list R) : nat :=
-  (count (between a b) x + apart L (count (at_most a) x) + apart U (count (at_least b) x))%nat.
-
-Lemma cost_falls : forall x, table lo hi x -> (0 < cost x)%nat ->
-  exists y, near x y /\ S (cost y) = cost x.
-Proof.
-  intros x T Hc. pose proof (fun v => one_kind a b v proper) as K.
-  assert (More : forall v, lo <= v <= hi -> S (cost (v :: x)) = cost x ->
-    exists y, near x y /\ S (cost y) = cost x) by (intros v; exists (v :: x); auto using add_row).
-  assert (Less : forall has, (0 < count has x)%nat ->
-    (forall u y, has u = true -> (forall what, count what x = one (what u) + count what y)%nat ->
-      S (cost y) = cost x) -> exists y, near x y /\ S (cost y) = cost x).
-  { intros has H C. destruct (remove_row has x T H) as (u & y & Hu & Hy & _ & E). eauto. }
-  unfold cost, apart in *. destruct (Nat.eq_0_gt_0_cases (count (between a b) x)) as [M|M].
-  - destruct (lt_eq_lt_dec L (count (at_most a) x)) as [[HL|HL]|HL].
-    + apply (Less (at_most a)); [lia|fewer K].
-    + destruct (lt_eq_lt_dec U (count (at_least b) x)) as [[HU|HU]|HU]; [|lia|].
-      * apply (Less (at_least b)); [lia|fewer K].
-      * apply (More hi); [lra|]. specialize (K hi). rewrite !count_cons.
-        rewrite (proj2 (at_least_true b hi)) in * by lra. ones. lia.
-    + apply (More lo); [lra|]. specialize (K lo). rewrite !count_cons.
-      rewrite (proj2 (at_most_true a lo)) in * by lra. ones. lia.
-  - apply (Less (between a b) M). fewer K.
-Qed.
-
-Lemma gap_emptied : forall k x, table lo hi x -> (cost x <= k)%nat ->
-  exists y, distance_at_most near k x y /\ table lo hi y /\ cost y = 0%nat.
-Proof.
-  induction k as [|k IH]; intros x T Hk; (destruct (Nat.eq_dec (cost x) 0) as [E|E];
-    [exists x; auto using no_step|]); [lia|].
-  destruct (cost_falls x T) as (y & Hy & C); [lia|].
-  destruct (IH y) as (z & Hz & Hz'); [apply Hy|lia|]. exists z. eauto using step_first.
-Qed.
-
-(* A table with L rows up to a, and U others from b on, has a neighbor beyond an active gap. *)
-Lemma gap_opened : forall y, table lo hi y -> cost y = 0%nat -> active m L U = true ->
-  exists z, near y z /\ b - a <= Rabs (f y - f z).
-Proof.
-  intros y T C HA. pose proof (count_kinds a b y proper) as N. unfold cost, apart in C.
-  apply (active_true m (length y)) in HA; [|lia].
-  pose proof (rank_bounds m (length y) rule) as B. destruct rule as (H0 & _ & _).
-  assert (Far : forall z, near y z ->
-    (m (length y) <= L /\ length z < m (length z) + count (at_least b) z \/
-     m (length z) <= count (at_most a) z /\ length y < m (length y) + U)%nat ->
-    exists z, near y z /\ b - a <= Rabs (f y - f z)).
-  { intros z Hz Hf. exists z. split; [exact Hz|]. unfold of_rank.
-    replace L with (count (at_most a) y) in Hf by lia.
-    replace U with (count (at_least b) y) in Hf by lia.
-    rewrite <- !rank_at_most, <- !rank_at_least in Hf by lra.
-    unfold Rabs. destruct Rcase_abs; lra. }
-  pose proof (fun v => one_kind a b v proper) as K. destruct HA as [[My|My] [Mz|[Hn Mz]]].
-  - apply (Far (hi :: y)); [apply add_row; trivial; lra|]. left.
-    rewrite count_cons, (proj2 (at_least_true b hi)) by lra. ones. simpl length. lia.
-  - destruct (remove_row (at_most a) y T) as (u & z & Hu & Hz & E & D); [lia|].
-    specialize (K u). apply (Far z Hz). left. rewrite !D, E, Hu in *. ones.
-    simpl pred in Mz. lia.
-  - apply (Far (lo :: y)); [apply add_row; trivial; lra|]. right.
-    rewrite count_cons, (proj2 (at_most_true a lo)) by lra. ones. simpl length. lia.
-  - destruct (remove_row (at_least b) y T) as (u & z & Hu & Hz & E & D); [lia|].
-    specialize (K u). apply (Far z Hz). right. rewrite !D, E, Hu in *. ones.
-    simpl pred in Mz. lia.
-Qed.
-
-End Gap.
-
-Lemma some_change : forall g k x, table lo hi x -> exists d, change_within near g k x d /\ 0 <= d.
-Proof.
-  intros g k x T. exists (Rabs (g x - g (lo :: x))). split; [|apply Rabs_pos].
-  exists x, (lo :: x). split; [apply no_step|]. split; [apply add_row; trivial; lra|reflexivity].
-Qed.
-
+(* Attained: rows are moved until a reachable gap is active. *)
 Lemma reachable_change : forall k x i j, table lo hi x -> (i < j <= length x + 1)%nat ->
   reachable m (length x) i j k ->
   exists d, change_within near f k x d /\ x.[j] - x.[i] <= d.
 Proof.
-  intros k x i j T Hij (L & U & HA & Hk). pose (a := x.[i]). pose (b := x.[j]). fold a b.
-  assert (Ba : lo <= a <= hi) by now apply order_bounds.
-  assert (Bb : lo <= b <= hi) by now apply order_bounds.
-  destruct (Rlt_le_dec a b) as [Hab|Hab].
-  - assert (Hi : (i <= count (at_most a) x)%nat) by (apply count_at_most_order; lia).
-    assert (Hj : (length x < j + count (at_least b) x)%nat) by (apply count_at_least_order; lia).
-    pose proof (count_kinds a b x Hab) as K.
-    destruct (gap_emptied a b L U (proj1 Ba) Hab (proj2 Bb) k x T) as (y & Dy & Ty & C).
-    { unfold cost, apart in *. lia. }
-    destruct (gap_opened a b L U (proj1 Ba) Hab (proj2 Bb) y Ty C HA) as (z & Hz & Far).
-    exists (Rabs (f y - f z)). split; [|exact Far]. now exists y, z.
+  intros k x i j T Hij (L & U & HA & Hk).
+  pose proof (order_bounds x i T) as [Ba _]. pose proof (order_bounds x j T) as [_ Bb].
+  pose proof (count_at_most_order lo hi x i ltac:(lia)) as Hi.
+  pose proof (count_at_least_order lo hi x j ltac:(lia)) as Hj.
+  destruct (Rlt_le_dec x.[i] x.[j]) as [Hab|Hab].
+  - pose proof (kinds _ _ Hab x) as K.
+    destruct (gap_emptied _ _ Ba Hab Bb L U k x T) as (y & Dy & Ty & <- & <- & M);
+      [unfold apart in *; lia|].
+    destruct (gap_opened _ _ Ba Hab Bb y Ty M HA) as (z & Hz & Far).
+    exists (Rabs (f y - f z)). split; [now exists y, z|exact Far].
   - destruct (some_change f k x T) as (d & Hd & H). exists d. split; [exact Hd|lra].
 Qed.
 
@@ -636,7 +621,6 @@ Proof.
       * apply filter_In in HU. exists i, U. split; [apply HU|]. unfold apart in *. lia.
       * apply filter_In in HL. exists L, V. split; [apply HL|]. unfold apart in *. lia.
 Qed.
-
 (* The lower median *)
 
 (* Makes lia know what a quotient is. *)
@@ -661,25 +645,32 @@ Proof. intros [|n]; [reflexivity|]. unfold quantile_rank. lia. Qed.
 Lemma median_rank_rule : rank_rule (quantile_rank 1 2).
 Proof. split; [|split; [|intros n]]; rewrite ?median_rank; lia. Qed.
 
-Lemma median_active : forall L U,
-  active (quantile_rank 1 2) L U = true <-> (L <= U <= L + 1)%nat.
-Proof.
-  intros L U. rewrite (active_true _ (L + U)), !median_rank by reflexivity.
-  destruct (Nat.Even_or_Odd (L + U)) as [[h E]|[h E]]; rewrite E.
-  - replace ((S (2 * h) + 1) / 2)%nat with (h + 1)%nat by lia.
-    replace ((2 * h + 1) / 2)%nat with h by lia.
-    replace ((pred (2 * h) + 1) / 2)%nat with h by lia. lia.
-  - replace ((S (2 * h + 1) + 1) / 2)%nat with (h + 1)%nat by lia.
-    replace ((2 * h + 1 + 1) / 2)%nat with (h + 1)%nat by lia.
-    replace ((pred (2 * h + 1) + 1) / 2)%nat with h by lia. lia.
-Qed.
-
 Lemma median_reachable : forall n i j k, (i < j <= n + 1)%nat ->
   reachable (quantile_rank 1 2) n i j k <-> (2 * j - n - 2 <= k /\ n - 2 * i - 1 <= k)%nat.
 Proof.
+  assert (Active : forall L U, active (quantile_rank 1 2) L U = true <-> (L <= U <= L + 1)%nat)
+    by (intros L U; rewrite (active_true _ (L + U)), !median_rank by reflexivity; lia).
   intros n i j k Hij. unfold reachable, apart. split.
-  - intros (L & U & HA & Hk). apply median_active in HA. lia.
-  - intros H. exists i, (Nat.max i (Nat.min (n + 1 - j) (i + 1))). rewrite median_active. lia.
+  - intros (L & U & HA & Hk). apply Active in HA. lia.
+  - intros H. exists i, (Nat.max i (Nat.min (n + 1 - j) (i + 1))). rewrite Active. lia.
+Qed.
+
+Lemma median_change : forall lo hi x i k, lo <= hi -> table lo hi x -> (i <= k)%nat -> exists d,
+  change_within (neighbors lo hi) (median lo hi) k x d /\ median_local lo hi x i <= d.
+Proof.
+  intros lo hi x i k Hlo T H. unfold median_local. rewrite (order_clipped _ _ x (_ + 1)).
+  apply reachable_change; [exact Hlo|apply median_rank_rule|exact T|lia|].
+  apply median_reachable; lia.
+Qed.
+
+Lemma change_median : forall lo hi x k d, lo <= hi -> table lo hi x ->
+  change_within (neighbors lo hi) (median lo hi) k x d ->
+  d <= median_local lo hi x (Nat.min k (length x + 1)).
+Proof.
+  intros lo hi x k d Hlo T H.
+  destruct (change_reachable _ _ _ Hlo median_rank_rule k x d T H) as (i & j & Hij & Hr & Hd).
+  apply median_reachable in Hr; [|exact Hij]. apply Rle_trans with (1 := Hd).
+  apply Rplus_le_compat; [|apply Ropp_le_contravar]; apply order_increases; trivial; lia.
 Qed.
 
 (* Of dpfast/sensitivity/quantile.py: the local sensitivity of the lower median at distance k is
@@ -687,14 +678,9 @@ Qed.
 Theorem median_local_exact : forall lo hi x k, lo <= hi -> table lo hi x ->
   is_maximum (median_local lo hi x k) (change_within (neighbors lo hi) (median lo hi) k x).
 Proof.
-  intros lo hi x k Hlo T. unfold median_local. rewrite (order_clipped _ _ x (_ + 1)).
-  apply squeezed.
-  - apply reachable_change; [exact Hlo|apply median_rank_rule|exact T|lia|].
-    apply median_reachable; lia.
-  - intros d Hd.
-    destruct (change_reachable _ _ _ Hlo median_rank_rule _ x _ T Hd) as (i & j & Hij & Hr & H).
-    apply median_reachable in Hr; [|exact Hij]. apply Rle_trans with (1 := H).
-    apply Rplus_le_compat; [|apply Ropp_le_contravar]; apply order_increases; trivial; lia.
+  intros lo hi x k Hlo T. apply squeezed; [now apply median_change|]. intros d Hd.
+  apply Rle_trans with (1 := change_median lo hi x k d Hlo T Hd).
+  apply Rplus_le_compat; [|apply Ropp_le_contravar]; try (apply order_increases; trivial; lia).
 Qed.
 
 (* Of three rows: removing 2 leaves the median 1 of {1, 7}, and then removing 1 leaves 7. *)
@@ -714,24 +700,11 @@ Theorem median_smooth_exact : forall lo hi beta x, lo <= hi -> 0 <= beta -> tabl
   is_maximum (median_smooth lo hi beta x)
     (change_weighted (neighbors lo hi) (median lo hi) beta x).
 Proof.
-  intros lo hi beta x Hlo Hbeta T. pose (n := length x).
-  apply greatest_squeezed.
-  - destruct (some_change lo hi Hlo (median lo hi) 0 x T) as (d & Hd & H).
-    exists (d * exp (- beta * INR 0)). split; [now exists 0%nat, d|].
-    apply Rmult_le_pos; [exact H|left; apply exp_pos].
-  - intros u Hu. apply in_map_iff in Hu. destruct Hu as (k & <- & _).
-    exists (median_local lo hi x k * exp (- beta * INR k)). split; [|apply Rle_refl].
-    exists k, (median_local lo hi x k). split; [|reflexivity]. now apply median_local_exact.
-  - intros v (k & d & Hd & ->). pose (k' := Nat.min k (n + 1)).
-    exists (median_local lo hi x k' * exp (- beta * INR k')). split.
-    + apply in_map_iff. exists k'. split; [reflexivity|]. apply in_seq. fold n. lia.
-    + apply Rmult_le_compat; [|left; apply exp_pos| |apply weight_falls; trivial; lia].
-      * destruct Hd as (y & z & _ & _ & ->). apply Rabs_pos.
-      * replace (median_local lo hi x k') with (median_local lo hi x k);
-          [now apply median_local_exact|].
-        unfold median_local. fold n. rewrite (order_clipped _ _ x (_ + 1)).
-        rewrite (order_clipped _ _ x ((n + k') / 2 + 1)). fold n.
-        f_equal; [|f_equal]; f_equal; lia.
+  intros lo hi beta x Hlo Hbeta T. apply (gaps_exact _ _ _ _ nat _ _ (fun k => k)); trivial.
+  - intros k. destruct (median_change lo hi x k k Hlo T (le_n k)) as (d & Hd & _). now exists d.
+  - intros i k _. now apply median_change.
+  - intros k d Hd. exists (Nat.min k (length x + 1)). rewrite in_seq.
+    repeat split; try lia. now apply change_median.
 Qed.
 
 (* Of dpfast/sensitivity/quantile.py: noise may be calibrated to it, and to nothing smaller. *)
@@ -739,10 +712,7 @@ Theorem median_smooth_is_least_bound : forall lo hi beta, lo <= hi -> 0 <= beta 
   smooth_bound (neighbors lo hi) (median lo hi) beta (median_smooth lo hi beta) /\
   forall bound, smooth_bound (neighbors lo hi) (median lo hi) beta bound ->
     forall x, table lo hi x -> median_smooth lo hi beta x <= bound x.
-Proof.
-  intros lo hi beta Hlo Hbeta. apply least_bound; [exact Hbeta|]. intros x T.
-  now apply median_smooth_exact.
-Qed.
+Proof. intros. apply least_bound; [|intros; apply median_smooth_exact]; trivial. Qed.
 
 (* Any quantile *)
 
@@ -772,29 +742,23 @@ Example distances_of_two_rows : pairs 2 = [(0, 1); (0, 2); (0, 3); (1, 2); (1, 3
   map (distance 3 4 2) (pairs 2) = [2; 2; 2; 0; 1; 0]%nat.
 Proof. split; reflexivity. Qed.
 
-Lemma in_pairs : forall n ij, In ij (pairs n) <-> (fst ij < snd ij <= n + 1)%nat.
+Lemma quantile_exact : forall lo hi p r x, lo <= hi -> (0 < r)%nat -> (p <= r)%nat ->
+  table lo hi x ->
+  (forall k, is_maximum (quantile_local lo hi p r x k)
+    (change_within (neighbors lo hi) (quantile lo hi p r) k x)) /\
+  forall beta, 0 <= beta -> is_maximum (quantile_smooth lo hi p r beta x)
+    (change_weighted (neighbors lo hi) (quantile lo hi p r) beta x).
 Proof.
-  intros n [i j]. unfold pairs. rewrite filter_In, in_prod_iff, !in_seq, Nat.ltb_lt. simpl. lia.
-Qed.
-
-Lemma pair_change : forall lo hi p r x ij k, lo <= hi -> (0 < r)%nat -> (p <= r)%nat ->
-  table lo hi x -> In ij (pairs (length x)) -> (distance p r (length x) ij <= k)%nat ->
-  exists d, change_within (neighbors lo hi) (quantile lo hi p r) k x d /\ gap lo hi x ij <= d.
-Proof.
-  intros lo hi p r x ij k Hlo Hr Hp T H Hk. apply in_pairs in H.
-  destruct (quantile_rank_rule p r Hr Hp) as [Hm Hs].
-  apply reachable_change; trivial. now apply pair_distance_reachable.
-Qed.
-
-Lemma change_pair : forall lo hi p r x k d, lo <= hi -> (0 < r)%nat -> (p <= r)%nat ->
-  table lo hi x -> change_within (neighbors lo hi) (quantile lo hi p r) k x d ->
-  exists ij, In ij (pairs (length x)) /\ (distance p r (length x) ij <= k)%nat /\
-    d <= gap lo hi x ij.
-Proof.
-  intros lo hi p r x k d Hlo Hr Hp T H. destruct (quantile_rank_rule p r Hr Hp) as [Hm Hs].
-  destruct (change_reachable lo hi _ Hlo Hm k x d T H) as (i & j & Hij & Hij' & Hd).
-  exists (i, j). rewrite in_pairs. split; [exact Hij|]. split; [|exact Hd].
-  now apply pair_distance_reachable.
+  intros lo hi p r x Hlo Hr Hp T. destruct (quantile_rank_rule p r Hr Hp) as [Hm Hs].
+  assert (In_pairs : forall ij, In ij (pairs (length x)) <-> (fst ij < snd ij <= length x + 1)%nat).
+  { intros [i j]. unfold pairs. rewrite filter_In, in_prod_iff, !in_seq, Nat.ltb_lt. simpl. lia. }
+  apply gaps_exact.
+  - intros k. destruct (some_change lo hi Hlo (quantile lo hi p r) k x T) as (d & Hd & _). eauto.
+  - intros ij k H Hk. apply In_pairs in H.
+    apply reachable_change; trivial. now apply pair_distance_reachable.
+  - intros k d Hd. destruct (change_reachable lo hi _ Hlo Hm k x d T Hd) as (i & j & H & Hr' & H').
+    exists (i, j). rewrite In_pairs. repeat split; trivial; try apply H.
+    now apply pair_distance_reachable.
 Qed.
 
 (* Of dpfast/sensitivity/quantile.py: the local sensitivity of any quantile at distance k is exact,
@@ -803,38 +767,14 @@ Theorem quantile_local_exact : forall lo hi p r x k, lo <= hi -> (0 < r)%nat -> 
   table lo hi x ->
   is_maximum (quantile_local lo hi p r x k)
     (change_within (neighbors lo hi) (quantile lo hi p r) k x).
-Proof.
-  intros lo hi p r x k Hlo Hr Hp T. apply greatest_squeezed.
-  - now apply some_change.
-  - intros u Hu. apply in_map_iff in Hu. destruct Hu as (ij & <- & H).
-    apply filter_In in H. rewrite Nat.leb_le in H. now apply pair_change.
-  - intros d Hd. destruct (change_pair lo hi p r x k d Hlo Hr Hp T Hd) as (ij & H & Hk & Hgap).
-    exists (gap lo hi x ij). split; [|exact Hgap]. apply in_map, filter_In.
-    now rewrite Nat.leb_le.
-Qed.
+Proof. intros. now apply quantile_exact. Qed.
 
 (* Of dpfast/sensitivity/quantile.py: the smooth sensitivity of any quantile is exact. *)
 Theorem quantile_smooth_exact : forall lo hi p r beta x, lo <= hi -> (0 < r)%nat ->
   (p <= r)%nat -> 0 <= beta -> table lo hi x ->
   is_maximum (quantile_smooth lo hi p r beta x)
     (change_weighted (neighbors lo hi) (quantile lo hi p r) beta x).
-Proof.
-  intros lo hi p r beta x Hlo Hr Hp Hbeta T. apply greatest_squeezed.
-  - destruct (some_change lo hi Hlo (quantile lo hi p r) 0 x T) as (d & Hd & H).
-    exists (d * exp (- beta * INR 0)). split; [now exists 0%nat, d|].
-    apply Rmult_le_pos; [exact H|left; apply exp_pos].
-  - intros u Hu. apply in_map_iff in Hu. destruct Hu as (ij & <- & H).
-    destruct (pair_change lo hi p r x ij _ Hlo Hr Hp T H (le_n _)) as (d & Hd & Hgap).
-    exists (d * exp (- beta * INR (distance p r (length x) ij))). split.
-    + now exists (distance p r (length x) ij), d.
-    + apply Rmult_le_compat_r; [left; apply exp_pos|exact Hgap].
-  - intros w (k & d & Hd & ->).
-    destruct (change_pair lo hi p r x k d Hlo Hr Hp T Hd) as (ij & H & Hk & Hgap).
-    exists (gap lo hi x ij * exp (- beta * INR (distance p r (length x) ij))). split.
-    + now apply (in_map (fun ij => gap lo hi x ij * exp (- beta * INR (distance p r _ ij)))).
-    + apply Rmult_le_compat; [|left; apply exp_pos|exact Hgap|now apply weight_falls].
-      destruct Hd as (y & z & _ & _ & ->). apply Rabs_pos.
-Qed.
+Proof. intros. now apply quantile_exact. Qed.
 
 (* Of dpfast/sensitivity/quantile.py: noise may be calibrated to it, and to nothing smaller. *)
 Theorem quantile_smooth_is_least_bound : forall lo hi p r beta, lo <= hi -> (0 < r)%nat ->
@@ -842,10 +782,7 @@ Theorem quantile_smooth_is_least_bound : forall lo hi p r beta, lo <= hi -> (0 <
   smooth_bound (neighbors lo hi) (quantile lo hi p r) beta (quantile_smooth lo hi p r beta) /\
   forall bound, smooth_bound (neighbors lo hi) (quantile lo hi p r) beta bound ->
     forall x, table lo hi x -> quantile_smooth lo hi p r beta x <= bound x.
-Proof.
-  intros lo hi p r beta Hlo Hr Hp Hbeta. apply least_bound; [exact Hbeta|]. intros x T.
-  now apply quantile_smooth_exact.
-Qed.
+Proof. intros. apply least_bound; [|intros; apply quantile_exact]; trivial. Qed.
 
 (* The least number of rows, 1 or more, of which the quantile has rank L. *)
 Definition start (p r L : nat) : nat := match L with 0%nat => 0 | S l => l * r / p + 1 end.
