@@ -42,7 +42,6 @@ Proof. intros v among (w & Hw & Hv) H. split; [|exact H]. replace v with w; auto
 Qed.
 
 (* Counts *)
-
 Definition one (b : bool) : nat := if b then 1%nat else 0%nat.
 
 Lemma count_cons : forall A has (u : A) x, count has (u :: x) = (one (has u) + count has x)%nat.
@@ -85,7 +84,6 @@ Lemma count_apart : forall a b x, a < b ->
 Proof. intros a b x H. rewrite <- (count_parts a b x H). lia. Qed.
 
 (* Order statistics *)
-
 Lemma count_insert : forall has v l, count has (insert v l) = count has (v :: l).
 Proof. induction l as [|u l IH]; [reflexivity|]. simpl. destruct (Rle_dec v u); [reflexivity|].
   rewrite count_cons, IH, !count_cons. lia. Qed.
@@ -160,12 +158,10 @@ Proof. intros lo hi x k Hk. destruct (le_lt_dec k (length x)); [|lia].
   apply (order_statistic_at_least lo hi); [lia|apply Rle_refl]. Qed.
 
 (* Hamming distance *)
-
 Lemma hamming_cons : forall u v x y,
   hamming (u :: x) (v :: y) = ((if Req_EM_T u v then 0 else 1) + hamming x y)%nat.
 Proof. intros. unfold hamming. simpl combine. rewrite count_cons. unfold different at 1. simpl.
   now destruct (Req_EM_T u v). Qed.
-
 (* Takes rows of counts and distances apart. *)
 Local Ltac each_row := intros; try (simpl in *; lia); rewrite ?count_cons, ?hamming_cons in *;
   repeat destruct (Req_EM_T _ _); subst.

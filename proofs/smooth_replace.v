@@ -68,13 +68,11 @@ Lemma greatest_in : forall (A : Type) (f : A -> R) l a, In a l -> 0 <= f a ->
 Proof. intros A f l a Ha H0. destruct (Req_dec (greatest (map f l)) 0) as [E|E].
   - exists a. split; [exact Ha|].
     pose proof (greatest_above (map f l) (f a) (in_map f l a Ha)). lra.
-  - clear a Ha H0. induction l as [|b l IH]; simpl in *; [lra|]. revert E.
-    apply Rmax_case; [exists b; auto|]. intros E. destruct (IH E) as (c & Hc & ->). exists c. auto.
+  - clear a Ha H0. induction l as [|b l IH]; simpl in *; [lra|].
+    revert E. apply Rmax_case; [exists b; auto|]. intros E. destruct (IH E) as (c & Hc & ->). eauto.
 Qed.
 Lemma in_pairs : forall n m i j, In (i, j) (pairs n m) <-> (i <= m <= j /\ i < j <= n + 1)%nat.
-Proof.
-  intros. unfold pairs. rewrite filter_In, in_prod_iff, !in_seq. simpl. rewrite Nat.ltb_lt. lia.
-Qed.
+Proof. intros. unfold pairs. rewrite filter_In, in_prod_iff, !in_seq, Nat.ltb_lt. simpl. lia. Qed.
 Lemma greatest_subset : forall l k, incl l k -> greatest l <= greatest k.
 Proof. intros. apply greatest_below; auto using greatest_nonnegative, greatest_above. Qed.
 
@@ -239,8 +237,8 @@ Proof. intros x k Hx. unfold local_sensitivity.
   { pose proof (increases x (m + 0 - k - 1) (m + 0) Hx ltac:(lia)). lra. }
   exists (m + t - k - 1)%nat, (Nat.min (m + t) (n + 1)). split; [unfold within_reach; lia|].
   destruct Hx as [Hx _]. destruct (Nat.min_spec (m + t) (n + 1)) as [[_ ->]|[H ->]]; [reflexivity|].
-  rewrite (order_statistic_high lo hi x (m + t)) by lia.
-  rewrite (order_statistic_high lo hi x (n + 1)) by lia. reflexivity. Qed.
+  now rewrite (order_statistic_high lo hi x (m + t)), (order_statistic_high lo hi x (n + 1)) by lia.
+Qed.
 
 Variable beta : R.
 Hypothesis rate : 0 <= beta.
@@ -403,19 +401,18 @@ Proof. intros lo hi n m beta floor first width x Hlo Hm Hb Hx Hw H.
     rewrite !andb_true_iff, !Nat.leb_le. intuition lia. }
   assert (inner : window_sensitivity n m width beta x_ <= smooth_sensitivity lo hi n m beta x)
     by apply greatest_subset, incl_map, incl_filter.
-  apply Rle_antisym; apply Rmax_lub; try apply Rmax_r; [apply Rle_trans with (1 := inner), Rmax_l|].
   destruct (smooth_attained lo hi n m Hlo Hm beta x Hx) as (i & j & (Him & Hij & _) & E).
-  destruct (in_window m width (i, j)) eqn:Ew.
-  - rewrite E. apply Rle_trans with (2 := Rmax_l _ _). apply greatest_above, in_map_iff.
-    exists (i, j). split; [reflexivity|]. apply filter_In. now rewrite in_pairs.
-  - apply Rle_trans with ((hi - lo) * exp (- beta * INR width)).
-    + rewrite E. assert (Hs : (width <= j - i - 1)%nat).
+  assert (smooth_sensitivity lo hi n m beta x <= window_sensitivity n m width beta x_ \/
+    smooth_sensitivity lo hi n m beta x <= (hi - lo) * exp (- beta * INR width)) as cases.
+  { rewrite E. destruct (in_window m width (i, j)) eqn:Ew; [left|right].
+    - apply greatest_above, in_map_iff. exists (i, j). split; [reflexivity|]. apply filter_In.
+      now rewrite in_pairs.
+    - assert (Hs : (width <= j - i - 1)%nat).
       { unfold in_window in Ew. rewrite andb_false_iff, !Nat.leb_gt in Ew. simpl in Ew. lia. }
       pose proof (bounded lo hi n Hlo x i Hx). pose proof (bounded lo hi n Hlo x j Hx).
       apply Rmult_le_compat; [|left; apply exp_pos|lra|now apply weight_decreases].
-      pose proof (increases lo hi n Hlo x i j Hx ltac:(lia)). lra.
-    + apply Rle_trans with (1 := H). apply Rmax_lub; [|apply Rmax_r].
-      apply Rle_trans with (1 := wider), Rmax_l. Qed.
+      pose proof (increases lo hi n Hlo x i j Hx ltac:(lia)). lra. }
+  unfold Rmax in *. destruct cases; repeat destruct (Rle_dec _ _); lra. Qed.
 (* Three rows, of which the second smallest is asked for. *)
 Example table_of_three : is_table 0 10 3 [5; 2; 9] /\
   order_statistic 0 10 [5; 2; 9] 2 = 5 /\
