@@ -34,34 +34,30 @@ Definition bounded_range {A : Type} (epsilon : R) (candidates : list A) (p q : A
 Lemma weight_nonnegative : forall (A : Type) candidates (base : A -> R) c u o,
   is_base candidates base -> In o candidates -> 0 <= weight base c u o.
 Proof.
-  intros A candidates base c u o [H _] Ho. unfold weight.
-  apply Rmult_le_pos; [now apply H | left; apply exp_pos].
+  intros * [H _] Ho. apply Rmult_le_pos; [now apply H | left; apply exp_pos].
 Qed.
 
 Lemma total_positive : forall (A : Type) (f : A -> R) l o,
   (forall x, In x l -> 0 <= f x) -> In o l -> 0 < f o -> 0 < total f l.
 Proof.
-  induction l as [|x l IH]; simpl; intros o H Ho Hf; [easy|].
+  induction l as [|x l IH]; simpl; intros o H Ho Hf; [easy|]. assert (0 <= f x) by auto.
   assert (0 <= total f l) by (apply total_nonnegative; auto).
-  assert (0 <= f x) by auto.
-  destruct Ho as [->|Ho]; [lra|]. assert (0 < total f l) by (apply (IH o); auto). lra.
+  destruct Ho as [->|Ho]; [lra|]. assert (0 < total f l) by eauto. lra.
 Qed.
 
 Lemma total_weight_positive : forall (A : Type) candidates (base : A -> R) c u,
   is_base candidates base -> 0 < total (weight base c u) candidates.
 Proof.
-  intros A candidates base c u H. destruct H as [H0 [o [Ho Hb]]] eqn:E.
-  apply (total_positive _ _ _ o); [|exact Ho|].
-  - intros x Hx. now apply (weight_nonnegative _ candidates).
-  - apply Rmult_lt_0_compat; [exact Hb | apply exp_pos].
+  intros A candidates base c u H. pose proof H as [_ [o [Ho Hb]]]. apply (total_positive _ _ _ o);
+    auto; [intros; now apply (weight_nonnegative _ candidates)|].
+  apply Rmult_lt_0_compat; [easy | apply exp_pos].
 Qed.
 
 Lemma chance_nonnegative : forall (A : Type) candidates (base : A -> R) c u o,
   is_base candidates base -> In o candidates -> 0 <= chance candidates base c u o.
 Proof.
-  intros A candidates base c u o H Ho. unfold chance, Rdiv. apply Rmult_le_pos.
-  - now apply (weight_nonnegative _ candidates).
-  - left. apply Rinv_0_lt_compat, total_weight_positive, H.
+  intros * H Ho. apply Rmult_le_pos; [now apply (weight_nonnegative _ candidates)|].
+  left. apply Rinv_0_lt_compat, total_weight_positive, H.
 Qed.
 
 Lemma chance_total : forall (A : Type) candidates (base : A -> R) c u,
@@ -79,10 +75,8 @@ Theorem exponential_is_distribution : forall (T A : Type) (candidates : list A) 
   is_base candidates base ->
   is_distribution (exponential_mechanism candidates base c utility x).
 Proof.
-  intros T A candidates base c utility x H. unfold exponential_mechanism. split.
-  - intros o w Hin. apply in_map_iff in Hin. destruct Hin as [o' [E Ho']].
-    injection E as <- <-. now apply chance_nonnegative.
-  - rewrite total_map. simpl. now apply chance_total.
+  intros * H. unfold exponential_mechanism. split; [|rewrite total_map; now apply chance_total].
+  intros o w [o' [E Ho']]%in_map_iff. injection E as <- <-. now apply chance_nonnegative.
 Qed.
 
 (* Bounded range implies what privacy asks of each candidate, as both sum to 1. *)
@@ -92,8 +86,8 @@ Lemma bounded_range_each : forall (A : Type) epsilon (candidates : list A) p q o
 Proof.
   intros A epsilon candidates p q o Hp Hq H Ho.
   assert (E : total (fun o' => p o * q o') candidates
-      <= total (fun o' => exp epsilon * q o * p o') candidates).
-  { apply total_monotone. intros o' Ho'. specialize (H o o' Ho Ho'). lra. }
+      <= total (fun o' => exp epsilon * q o * p o') candidates)
+    by (apply total_monotone; intros o' Ho'; specialize (H o o' Ho Ho'); lra).
   rewrite !total_scaled, Hp, Hq in E. lra.
 Qed.
 
@@ -102,9 +96,8 @@ Lemma bounded_range_larger : forall (A : Type) epsilon epsilon' (candidates : li
   (forall o, In o candidates -> 0 <= p o) -> (forall o, In o candidates -> 0 <= q o) ->
   bounded_range epsilon candidates p q -> bounded_range epsilon' candidates p q.
 Proof.
-  intros A epsilon epsilon' candidates p q He Hp Hq H o o' Ho Ho'.
-  eapply Rle_trans; [now apply H|]. apply Rmult_le_compat_r; [apply Rmult_le_pos; auto|].
-  destruct He as [He | ->]; [left; now apply exp_increasing | lra].
+  intros A epsilon epsilon' candidates p q He Hp Hq H o o' Ho Ho'. eapply Rle_trans;
+    [now apply H|]. apply Rmult_le_compat_r; [apply Rmult_le_pos; auto | now apply exp_monotone].
 Qed.
 
 (* Of dpfast/selection/api.py: the log ratios of probabilities have a range of at most c times that
@@ -114,52 +107,18 @@ Theorem exponential_bounded_range : forall (A : Type) (candidates : list A) base
   bounded_range (c * range) candidates (chance candidates base c u) (chance candidates base c v).
 Proof.
   intros A candidates base c range u v Hb Hc [least H] o o' Ho Ho'. unfold chance.
-  pose proof (total_weight_positive _ _ _ c u Hb) as Hu.
-  pose proof (total_weight_positive _ _ _ c v Hb) as Hv.
+  pose proof (total_weight_positive _ _ _ c u Hb). pose proof (total_weight_positive _ _ _ c v Hb).
   set (zu := total _ _) in *. set (zv := total (weight base c v) _) in *.
   assert (E : weight base c u o * weight base c v o'
       <= exp (c * range) * (weight base c u o' * weight base c v o)).
-  { unfold weight. destruct Hb as [Hb _].
-    pose proof (Hb o Ho). pose proof (Hb o' Ho'). pose proof (H o Ho). pose proof (H o' Ho').
-    assert (exp (c * u o) * exp (c * v o') <= exp (c * range) * (exp (c * u o') * exp (c * v o))).
-    { rewrite <- !exp_plus.
-      assert (L : c * u o + c * v o' <= c * range + (c * u o' + c * v o)) by nra.
-      destruct L as [L|L]; [left; now apply exp_increasing | rewrite L; lra]. }
-    assert (0 <= base o * base o') by now apply Rmult_le_pos.
-    nra. }
-  replace (weight base c u o / zu * (weight base c v o' / zv))
-    with (/ (zu * zv) * (weight base c u o * weight base c v o')) by (field; lra).
-  replace (weight base c u o' / zu * (weight base c v o / zv))
-    with (/ (zu * zv) * (weight base c u o' * weight base c v o)) by (field; lra).
-  assert (0 < / (zu * zv)) by now apply Rinv_0_lt_compat, Rmult_lt_0_compat.
-  nra.
+  { unfold weight. destruct Hb as [Hb _]. pose proof (H o Ho). pose proof (H o' Ho').
+    assert (exp (c * u o) * exp (c * v o') <= exp (c * range) * (exp (c * u o') * exp (c * v o)))
+      by (rewrite <- !exp_plus; apply exp_monotone; nra).
+    assert (0 <= base o * base o') by (apply Rmult_le_pos; auto). nra. }
+  apply (Rmult_le_compat_l (/ (zu * zv))) in E;
+    [|left; now apply Rinv_0_lt_compat, Rmult_lt_0_compat].
+  rewrite Rinv_mult in E by lra. unfold Rdiv. lra.
 Qed.
-
-(* Of dpfast/selection/api.py: the loss is c times the range of the changes of utilities. *)
-Theorem exponential_private : forall (T A : Type) (neighbors : T -> T -> Prop)
-    (candidates : list A) base c range utility,
-  is_base candidates base -> 0 <= c ->
-  (forall x y, neighbors x y -> changes_within range candidates (utility x) (utility y)) ->
-  private neighbors (c * range) 0 (exponential_mechanism candidates base c utility).
-Proof.
-  intros T A neighbors candidates base c range utility Hb Hc H x y Hxy.
-  apply outcomes_suffice. intros o Ho.
-  apply (bounded_range_each _ _ candidates); auto using chance_total.
-  apply exponential_bounded_range; auto.
-Qed.
-
-(* Every utility changes by at most this much between neighbors. *)
-Definition sensitivity_at_most {T A : Type} (neighbors : T -> T -> Prop) (candidates : list A)
-    (utility : T -> A -> R) (sensitivity : R) : Prop :=
-  forall x y, neighbors x y ->
-  forall o, In o candidates -> Rabs (utility y o - utility x o) <= sensitivity.
-
-(* All utilities change in the same direction between neighbors, by at most this much. *)
-Definition monotone_at_most {T A : Type} (neighbors : T -> T -> Prop) (candidates : list A)
-    (utility : T -> A -> R) (sensitivity : R) : Prop :=
-  forall x y, neighbors x y ->
-    (forall o, In o candidates -> 0 <= utility y o - utility x o <= sensitivity) \/
-    (forall o, In o candidates -> 0 <= utility x o - utility y o <= sensitivity).
 
 (* The mechanism is epsilon-private, and between neighbors of epsilon-bounded range. *)
 Definition private_of_bounded_range {T A : Type} (neighbors : T -> T -> Prop) (epsilon : R)
@@ -183,6 +142,27 @@ Proof.
   apply (bounded_range_each _ _ candidates); auto using chance_total.
 Qed.
 
+(* Of dpfast/selection/api.py: the loss is c times the range of the changes of utilities. *)
+Theorem exponential_private : forall (T A : Type) (neighbors : T -> T -> Prop)
+    (candidates : list A) base c range utility,
+  is_base candidates base -> 0 <= c ->
+  (forall x y, neighbors x y -> changes_within range candidates (utility x) (utility y)) ->
+  private neighbors (c * range) 0 (exponential_mechanism candidates base c utility).
+Proof. intros * Hb Hc H. apply (changes_suffice _ _ _ _ _ _ range); auto; lra. Qed.
+
+(* Every utility changes by at most this much between neighbors. *)
+Definition sensitivity_at_most {T A : Type} (neighbors : T -> T -> Prop) (candidates : list A)
+    (utility : T -> A -> R) (sensitivity : R) : Prop :=
+  forall x y, neighbors x y ->
+  forall o, In o candidates -> Rabs (utility y o - utility x o) <= sensitivity.
+
+(* All utilities change in the same direction between neighbors, by at most this much. *)
+Definition monotone_at_most {T A : Type} (neighbors : T -> T -> Prop) (candidates : list A)
+    (utility : T -> A -> R) (sensitivity : R) : Prop :=
+  forall x y, neighbors x y ->
+    (forall o, In o candidates -> 0 <= utility y o - utility x o <= sensitivity) \/
+    (forall o, In o candidates -> 0 <= utility x o - utility y o <= sensitivity).
+
 Lemma rate_times : forall c epsilon k, 0 < k -> c <= epsilon / k -> c * k <= epsilon.
 Proof.
   intros c epsilon k Hk H. replace epsilon with (epsilon / k * k) by (field; lra).
@@ -197,10 +177,9 @@ Theorem exponential_of_sensitivity : forall (T A : Type) (neighbors : T -> T -> 
   sensitivity_at_most neighbors candidates utility sensitivity ->
   private_of_bounded_range neighbors epsilon candidates base c utility.
 Proof.
-  intros T A neighbors candidates base utility s epsilon c Hb Hs [Hc He] H.
-  apply (changes_suffice _ _ _ _ _ _ (2 * s)); auto; [apply rate_times; lra|].
-  intros x y Hxy. exists (- s). intros o Ho. specialize (H x y Hxy o Ho).
-  revert H. unfold Rabs. destruct (Rcase_abs _); lra.
+  intros * Hb Hs [Hc He] H. apply (changes_suffice _ _ _ _ _ _ (2 * sensitivity)); auto;
+    [apply rate_times; lra|]. intros x y Hxy. exists (- sensitivity). intros o Ho.
+  specialize (H x y Hxy o Ho). revert H. unfold Rabs. destruct (Rcase_abs _); lra.
 Qed.
 
 (* Of dpfast/selection/api.py: for monotone scores c = epsilon / sensitivity does. *)
@@ -210,9 +189,9 @@ Theorem exponential_of_monotone : forall (T A : Type) (neighbors : T -> T -> Pro
   monotone_at_most neighbors candidates utility sensitivity ->
   private_of_bounded_range neighbors epsilon candidates base c utility.
 Proof.
-  intros T A neighbors candidates base utility s epsilon c Hb Hs [Hc He] H.
-  apply (changes_suffice _ _ _ _ _ _ s); auto; [apply rate_times; lra|].
-  intros x y Hxy. destruct (H x y Hxy) as [U|U]; [exists 0 | exists (- s)];
+  intros * Hb Hs [Hc He] H. apply (changes_suffice _ _ _ _ _ _ sensitivity); auto;
+    [apply rate_times; lra|]. intros x y Hxy.
+  destruct (H x y Hxy) as [U|U]; [exists 0 | exists (- sensitivity)];
     intros o Ho; specialize (U o Ho); lra.
 Qed.
 
@@ -224,9 +203,7 @@ Example opposite_changes : forall epsilon,
   p true * q false = exp epsilon * (p false * q true).
 Proof.
   intros epsilon p q. unfold p, q, chance, weight. simpl.
-  rewrite !Rmult_0_r, !Rmult_1_r, exp_0.
-  pose proof (exp_pos (epsilon / 2)).
+  rewrite !Rmult_0_r, !Rmult_1_r, exp_0. pose proof (exp_pos (epsilon / 2)).
   replace (exp epsilon) with (exp (epsilon / 2) * exp (epsilon / 2))
-    by (rewrite <- exp_plus; f_equal; lra).
-  field. lra.
+    by (rewrite <- exp_plus; f_equal; lra). field. lra.
 Qed.

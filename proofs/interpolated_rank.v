@@ -116,20 +116,15 @@ Theorem near_of_steps : forall d, 0 <= d < 1 / 2 -> steps (near_of d).
 Proof.
   intros d Hd s Hs. unfold near_of.
   assert (floor (d * IZR s) <= floor (d * IZR (s + 1)) <= floor (d * IZR s) + 1)%Z
-    by (apply floor_within; rewrite plus_IZR; lra).
-  assert ((s - 1) / 2 <= (s + 1 - 1) / 2 <= (s - 1) / 2 + 1)%Z.
-  { pose proof (Z.div_mod (s - 1) 2). pose proof (Z.mod_pos_bound (s - 1) 2).
-    pose proof (Z.div_mod (s + 1 - 1) 2). pose proof (Z.mod_pos_bound (s + 1 - 1) 2). lia. }
-  lia.
+    by (apply floor_within; rewrite plus_IZR; lra). Z.div_mod_to_equations. lia.
 Qed.
 
 Lemma steps_far : forall w s s', steps w -> (1 <= s <= s')%Z -> (w s <= w s' <= w s + (s' - s))%Z.
 Proof.
   intros w s s' H Hs. replace s' with (s + Z.of_nat (Z.to_nat (s' - s)))%Z by lia.
-  generalize (Z.to_nat (s' - s)). induction n as [|n IH].
-  - rewrite Z.add_0_r. lia.
-  - specialize (H (s + Z.of_nat n)%Z). replace (s + Z.of_nat (S n))%Z
-      with (s + Z.of_nat n + 1)%Z by lia. lia.
+  generalize (Z.to_nat (s' - s)). induction n as [|n IH]; [rewrite Z.add_0_r; lia|].
+  specialize (H (s + Z.of_nat n)%Z).
+  replace (s + Z.of_nat (S n))%Z with (s + Z.of_nat n + 1)%Z by lia. lia.
 Qed.
 
 (* The order of rows makes no difference. *)
@@ -147,12 +142,12 @@ Lemma ingredients_permutation : forall p o x y, Permutation x y ->
   rows_on o x = rows_on o y /\ gap_halves p o x = gap_halves p o y.
 Proof.
   intros p o x y H. unfold gap_halves.
-  assert (E : next_below p o x = next_below p o y).
-  { apply fold_permutation; [|exact H]. intros. repeat destruct (_ <? _)%Z; lia. }
-  assert (E' : next_above p o x = next_above p o y).
-  { apply fold_permutation; [|exact H]. intros. repeat destruct (_ <? _)%Z; lia. }
+  assert (E : next_below p o x = next_below p o y)
+    by (apply fold_permutation; [|easy]; intros; repeat destruct (_ <? _)%Z; lia).
+  assert (E' : next_above p o x = next_above p o y)
+    by (apply fold_permutation; [|easy]; intros; repeat destruct (_ <? _)%Z; lia).
   rewrite E, E'. repeat split; try (now apply total_permutation).
-  apply fold_permutation; [|exact H]. intros. repeat destruct (_ =? _)%Z; lia.
+  apply fold_permutation; [|easy]. intros. repeat destruct (_ =? _)%Z; lia.
 Qed.
 
 Lemma next_below_bounds : forall p o x, (first p < o)%Z -> (first p <= next_below p o x < o)%Z.
@@ -179,21 +174,16 @@ Lemma gap_halves_moves : forall p o x r,
   (is_end p (fst r) = true -> gap_halves p o (r :: x) = gap_halves p o x).
 Proof.
   intros p o x [c s] Hw Ho [Hc _] Hne. simpl in *. unfold gap_halves, is_end. simpl.
-  destruct (next_below_bounds p o x (proj1 Ho)) as [Ha Ha'].
-  destruct (next_above_bounds p o x (proj2 Ho)) as [Hb Hb'].
+  destruct (next_below_bounds p o x (proj1 Ho)), (next_above_bounds p o x (proj2 Ho)).
   set (a := next_below p o x) in *. set (b := next_above p o x) in *.
   destruct (Z.ltb_spec c o) as [E|E].
   - replace (o <? c)%Z with false by lia.
-    assert (Hs : (near p (b - Z.max c a) <= near p (b - a)
-      <= near p (b - Z.max c a) + (Z.max c a - a))%Z).
-    { pose proof (steps_far (near p) (b - Z.max c a) (b - a) Hw ltac:(lia)). lia. }
+    pose proof (steps_far (near p) (b - Z.max c a) (b - a) Hw ltac:(lia)) as Hs.
     split; [clear Hw | intros; now replace (Z.max c a) with a by lia].
     generalize dependent (near p (b - Z.max c a)). generalize dependent (near p (b - a)). intros.
     compare; lia.
   - replace (o <? c)%Z with true by lia.
-    assert (Hs : (near p (Z.min c b - a) <= near p (b - a)
-      <= near p (Z.min c b - a) + (b - Z.min c b))%Z).
-    { pose proof (steps_far (near p) (Z.min c b - a) (b - a) Hw ltac:(lia)). lia. }
+    pose proof (steps_far (near p) (Z.min c b - a) (b - a) Hw ltac:(lia)) as Hs.
     split; [clear Hw | intros; now replace (Z.min c b) with b by lia].
     generalize dependent (near p (Z.min c b - a)). generalize dependent (near p (b - a)). intros.
     compare; lia.
@@ -206,15 +196,11 @@ Lemma short_halves_moves : forall p part k,
 Proof.
   intros p part k Hp Ht Hk. apply floor_within.
   assert (IZR (Z.min (ties p) (k - 1)) <= IZR (Z.min (ties p) (k + 1 - 1))
-    <= IZR (Z.min (ties p) (k - 1)) + 1).
-  { rewrite <- plus_IZR. split; apply IZR_le; lia. }
-  nra.
+    <= IZR (Z.min (ties p) (k - 1)) + 1) by (rewrite <- plus_IZR; split; apply IZR_le; lia). nra.
 Qed.
 
 Lemma short_halves_one : forall p part, (0 <= ties p)%Z -> short_halves p part 1 = 0%Z.
-Proof.
-  intros p part H. apply floor_unique. replace (Z.min (ties p) (1 - 1)) with 0%Z by lia. lra.
-Qed.
+Proof. intros. apply floor_unique. replace (Z.min (ties p) (1 - 1)) with 0%Z by lia. lra. Qed.
 
 Definition is_node (p : node) : Prop :=
   0 <= fraction p <= 1 /\ (0 <= ties p)%Z /\ steps (near p).
@@ -270,9 +256,7 @@ Qed.
 Lemma distance_moves : forall low high t low' high' t' k,
   - k <= (low' - t') - (low - t) <= k -> - k <= (high' - t') - (high - t) <= k ->
   - k <= distance low' high' t' - distance low high t <= k.
-Proof.
-  intros. unfold distance, Rmax. repeat destruct (Rle_dec _ _); lra.
-Qed.
+Proof. intros. unfold distance, Rmax. repeat destruct (Rle_dec _ _); lra. Qed.
 
 (* A row, or none. *)
 Definition at_most_one (first last : Z) (u : list row) : Prop :=
@@ -331,9 +315,7 @@ Proof. intros q. unfold most, Rmax. destruct (Rle_dec _ _); lra. Qed.
 
 Lemma replaced_bounds : forall q s s', 0 <= q <= 1 ->
   (1 - q) * s + q * s' <= replaced q s s' /\ q * s + (1 - q) * s' <= replaced q s s'.
-Proof.
-  intros q s s' Hq. unfold replaced, most, Rmax, Rmin. repeat destruct (Rle_dec _ _); nra.
-Qed.
+Proof. intros q s s' Hq. unfold replaced, most, Rmax, Rmin. repeat destruct Rle_dec; nra. Qed.
 
 (* Of dpfast/statistics/quantiles/exponential.py: a row of mass s that comes changes the utility of
    every candidate by at most D s, and one of mass s that another of mass s' replaces by at most
@@ -375,10 +357,7 @@ Definition quantile_node (first last : Z) (q : R) (ties : Z) (near : Z -> Z) : n
   Node first last q ties near (fun n => q * (n - 1) + 1 / 2).
 
 Lemma in_cells : forall first last o, In o (cells first last) -> (first <= o <= last)%Z.
-Proof.
-  intros first last o H. apply in_map_iff in H. destruct H as [i [<- H]].
-  apply in_seq in H. lia.
-Qed.
+Proof. intros first last o [i [<- H%in_seq]]%in_map_iff. lia. Qed.
 
 (* What a replaced row of a table does to those that are kept: one is replaced, leaves or comes. *)
 Definition replaces_kept {Row : Type} (x y : list Row) : Prop := replaces x y \/ add_remove x y.
@@ -414,8 +393,23 @@ Lemma moves_suffice : forall (Row : Type) (cell : Row -> Z) p base epsilon c k
 Proof.
   intros Row cell p base epsilon c k neighbors Hp Hb Hk Hc H.
   apply exponential_of_sensitivity with (sensitivity := k); auto.
-  intros x y Hxy o Ho. apply in_cells in Ho. destruct (H x y Hxy) as [s [s' [D M]]].
+  intros x y Hxy o Ho%in_cells. destruct (H x y Hxy) as [s [s' [D M]]].
   now apply (utilities_move p _ _ s s' o 0 k Hp D Ho ltac:(lra)).
+Qed.
+
+(* It is enough that the target rank rises by at most 1 for a row that comes. *)
+Lemma kept_suffice : forall (Row : Type) (cell : Row -> Z) p base epsilon c,
+  (forall v, (first p <= cell v <= last p)%Z) -> is_node p ->
+  is_base (cells (first p) (last p)) base -> 0 <= c <= epsilon / 2 ->
+  (forall n, 0 <= target p (n + 1) - target p (n + 0) <= 1) ->
+  private_of_bounded_range replaces_kept epsilon (cells (first p) (last p)) base c
+    (fun x => utility p (on_cells cell x)).
+Proof.
+  intros Row cell p base epsilon c Hcell Hp Hb Hc Ht.
+  apply (moves_suffice _ cell p base epsilon c 1); [easy..|lra|lra|].
+  intros x y N. destruct (neighbors_differ _ cell _ _ x y Hcell) as [A B].
+  destruct N as [N|N]; [exists 1, 1 | destruct (A N) as [D|D]; [exists 0, 1 | exists 1, 0]];
+    (split; [now auto|]); intros n; specialize (Ht n); lra.
 Qed.
 
 (* Of dpfast/statistics/quantiles/exponential.py: under add-remove a draw of one quantile is
@@ -430,8 +424,8 @@ Theorem quantile_add_remove : forall (Row : Type) (cell : Row -> Z) first last q
 Proof.
   intros Row cell a b q r w base epsilon c Hcell Hq Hr Hw Hb Hc.
   destruct (most_bounds q) as [D1 [D2 D3]]. fold (most q) in Hc.
-  set (p := quantile_node a b q r w).
-  apply (moves_suffice _ cell p base epsilon c (most q)); [easy..|lra|easy|].
+  apply (moves_suffice _ cell (quantile_node a b q r w) base epsilon c (most q));
+    [easy..|lra|easy|].
   intros x y H. destruct (proj1 (neighbors_differ _ cell a b x y Hcell) H) as [D|D];
     [exists 0, 1 | exists 1, 0]; (split; [exact D|]); intros m; simpl; lra.
 Qed.
@@ -446,10 +440,7 @@ Theorem quantile_replace : forall (Row : Type) (cell : Row -> Z) first last q ti
     (fun x => utility (quantile_node first last q ties near) (on_cells cell x)).
 Proof.
   intros Row cell a b q r w base epsilon c Hcell Hq Hr Hw Hb Hc.
-  apply (moves_suffice _ cell (quantile_node a b q r w) base epsilon c 1); [easy..|lra|lra|].
-  intros x y N. destruct (neighbors_differ _ cell a b x y Hcell) as [A B].
-  destruct N as [N|N]; [exists 1, 1 | destruct (A N) as [D|D]; [exists 0, 1 | exists 1, 0]];
-    (split; [auto|]); intros m; simpl; lra.
+  apply (kept_suffice _ cell (quantile_node a b q r w)); try easy. intros n. simpl. lra.
 Qed.
 
 (* The target rank of a minimum or a maximum of n rows: T ranks from the end, or in the middle. *)
@@ -468,15 +459,8 @@ Theorem extreme_private : forall (Row : Type) (cell : Row -> Z) first last q T i
     (fun x => utility (extreme_node first last q T is_maximum near) (on_cells cell x)).
 Proof.
   intros Row cell a b q T m w base epsilon c Hcell Hq Hw Hb Hc.
-  set (p := extreme_node a b q T m w).
-  assert (Hp : is_node p) by exact (conj Hq (conj (Z.le_refl 0) Hw)).
-  apply (moves_suffice _ cell p base epsilon c 1); [easy..|lra|lra|].
-  assert (Ht : forall n, 0 <= target p (n + 1) - target p (n + 0) <= 1).
-  { intros n. unfold p, extreme_node, target, inside, Rmin.
-    destruct m; repeat destruct (Rle_dec _ _); lra. }
-  intros x y N. destruct (neighbors_differ _ cell a b x y Hcell) as [A B].
-  destruct N as [N|N]; [exists 1, 1 | destruct (A N) as [D|D]; [exists 0, 1 | exists 1, 0]];
-    (split; [now auto|]); intros n; specialize (Ht n); lra.
+  apply (kept_suffice _ cell (extreme_node a b q T m w)); try easy.
+  intros n. unfold extreme_node, target, inside, Rmin. destruct m; repeat destruct Rle_dec; lra.
 Qed.
 
 (* Four rows, three of them tied, q = 1/2, r = 1 and d = 1/4. The gap from 2 to 6 has w = 1. *)

@@ -73,8 +73,7 @@ Qed.
 Lemma close_weaker : forall (A : Type) e e' (p q : distribution A),
   e <= e' -> close e p q -> close e' p q.
 Proof.
-  intros A e e' p q He. assert (exp e <= exp e')
-    by (destruct He as [G| ->]; [left; now apply exp_increasing | lra]).
+  intros A e e' p q He%exp_monotone.
   induction 1 as [|u v p q [E [Hu [Hv L]]] F IH]; constructor; auto. repeat split; auto. nra.
 Qed.
 
@@ -131,21 +130,17 @@ Proof.
     (chance cs base c (utility_of p divides y))).
   { apply (bounded_range_larger _ (c * (2 * k))); auto using chance_nonnegative; [lra|].
     apply exponential_bounded_range; auto. exists (- k). intros [o f] Ho.
-    destruct (Hcs _ Ho) as [Hr Hf].
-    destruct (utilities_move p x y s s' o f k Hp D Hr Hf) as [U V];
+    destruct (Hcs _ Ho) as [Hr Hf]. destruct (utilities_move p x y s s' o f k Hp D Hr Hf) as [U V];
       [intros m; rewrite !Hz; lra|].
     revert U V. unfold utility_of, Rabs.
     destruct divides; repeat destruct (Rcase_abs _); simpl; lra. }
   unfold exponential_mechanism.
   assert (E : forall l, incl l cs -> close e
     (map (fun o => (o, chance cs base c (utility_of p divides x) o)) l)
-    (map (fun o => (o, chance cs base c (utility_of p divides y) o)) l)).
-  { induction l as [|o l IH]; intros I; simpl; constructor.
-    - assert (Ho : In o cs) by (apply I; now left). simpl.
-      repeat split; auto using chance_nonnegative.
-      apply (bounded_range_each _ _ cs); auto using chance_total.
-    - apply IH. intros t Ht. apply I. now right. }
-  apply E, incl_refl.
+    (map (fun o => (o, chance cs base c (utility_of p divides y) o)) l)); [|apply E, incl_refl].
+  induction l as [|o l IH]; [constructor|]. intros [Ho I]%incl_cons_inv.
+  constructor; [|now apply IH]. simpl. repeat split; auto using chance_nonnegative.
+  apply (bounded_range_each _ _ cs); auto using chance_total.
 Qed.
 
 (* The most that the masses of both rows add up to. *)
@@ -157,6 +152,10 @@ Proof.
   destruct U as [-> | [r [-> [_ [R _]]]]], U' as [-> | [r' [-> [_ [R' _]]]]];
     unfold mass; simpl; lra.
 Qed.
+
+Lemma share_bounds : forall replace a b x y s s', differ a b x y s s' ->
+  s + s' <= largest_sum replace -> 0 <= (s + s') / largest_sum replace <= 1.
+Proof. intros replace * D%differ_masses H. unfold largest_sum in *. destruct replace; lra. Qed.
 
 (* What a plan costs from a level on, of m levels with several nodes each, and of `extra`, which is
    1 if one of its nodes is alone on its level. *)
@@ -221,12 +220,8 @@ Proof.
   intros replace e count t He.
   induction t as [|p d cs base c lower IHl upper IHu];
     intros level size a b x y s s' m extra Hv P D HS Hm Hx K K1;
-    destruct (differ_masses _ _ _ _ _ _ D) as [Hs Hs'];
-    assert (HJ : 1 <= largest_sum replace) by (unfold largest_sum; destruct replace; lra);
-    assert (Hi : 0 < / largest_sum replace) by (apply Rinv_0_lt_compat; lra);
-    assert (H0 : 0 <= (s + s') / largest_sum replace <= 1)
-      by (assert (HJi := Rinv_r (largest_sum replace) ltac:(lra)); unfold Rdiv; split; nra);
-    pose proof (pos_INR m); pose proof (pos_INR extra).
+    pose proof (share_bounds _ _ _ _ _ _ _ D HS); pose proof (pos_INR m);
+    pose proof (pos_INR extra).
   - constructor; [|constructor]. set (k := e * _). assert (0 <= k)
       by (apply Rmult_le_pos, Rplus_le_le_0_compat; [|apply Rmult_le_pos|]; lra).
     pose proof (exp_ineq1_le k). simpl. split; [easy | lra].
@@ -246,8 +241,7 @@ Proof.
         then 1 else (s + s') / largest_sum replace) at 1
         by (apply Nat.eqb_neq in N; rewrite N; destruct level; [lia | reflexivity]).
       simpl in Hm. apply (draw_costs _ _ _ level size a b); auto; try lia.
-      * apply Nat.div_lt_upper_bound; lia.
-      * apply Nat.div_lt_upper_bound; lia.
+      1, 2: apply Nat.div_lt_upper_bound; lia.
       * intros k Hk. apply K. lia.
       * intros E. rewrite (K1 E). f_equal. lia.
 Qed.
@@ -273,9 +267,7 @@ Proof.
       (destruct (A N); [exists 0, 1 | exists 1, 0]; (split; [easy | lra])). }
   destruct D as [s [s' [D HS]]]. destruct t as [|p d cs base c lower upper]; [simpl in P; lia|].
   destruct (Nat.log2_spec count Hn) as [G1 G2]. fold L in G1, G2. simpl in G2.
-  assert (HJ : 0 < largest_sum replace) by (unfold largest_sum; destruct replace; lra).
-  assert (H0 : (s + s') / largest_sum replace <= 1)
-    by (apply (Rmult_le_reg_r (largest_sum replace)); [easy | field_simplify; lra]).
+  pose proof (share_bounds _ _ _ _ _ _ _ D HS).
   assert (U : forall k, count = (2 ^ k)%nat -> L = k)
     by (intros k Hk; unfold L; rewrite Hk; apply Nat.log2_pow2; lia).
   apply close_within. rewrite <- E.
