@@ -12,7 +12,7 @@ from .statistics.table import STATISTICS
 
 __version__ = "0.2.0"
 
-#: Which module has what is loaded when it is first asked for. Other public modules are their own.
+#: The module of each name that is loaded at first use. Other public names are modules.
 _HOMES = {
     name: home
     for home, names in {

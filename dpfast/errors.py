@@ -36,11 +36,12 @@ __all__ = [
 ]
 
 
-#: Characters of a text that a terminal is shown.
+#: The most characters of a text that is printed on a terminal.
 MOST = 2000
-#: Characters of a value in a message.
+#: The most characters of a value in a message.
 SHOWN = 80
-#: Types of values that a message may show: a series or a query given by mistake would show rows.
+#: Types whose values a message may show. A series or a query that was passed by mistake would show
+#: rows.
 ARGUMENTS = (
     *(str, bytes, bytearray, range, slice, type, NoneType, FunctionType, BuiltinFunctionType),
     *(numbers.Number, np.generic, datetime.date, datetime.time, datetime.timedelta, os.PathLike),
@@ -188,9 +189,9 @@ def _holds_no_rows(value: object) -> bool:
 def _show(value: object) -> str:
     try:
         text = repr(value) if _holds_no_rows(value) else f"<{type(value).__name__}>"
-    except ValueError:  # an integer of more digits than Python is willing to print
+    except ValueError:  # Python refuses to print such long integers
         text = f"<{type(value).__name__} too long to show>"
-    except Exception:  # objects of other libraries may raise anything
+    except Exception:  # objects of other libraries may raise any error
         text = f"<{type(value).__name__}>"
     text = " ".join(text.split()) if "\n" in text else text  # a message is one line
     return printable(text if len(text) <= SHOWN else text[: SHOWN - 3] + "...")

@@ -219,7 +219,7 @@ def adapted(mechanism: MechanismLike[Value]) -> Mechanism[Value]:
         loss, relation, name = mechanism.loss, mechanism.neighbors, mechanism.name
         functions = {"reduce": mechanism.reduce, "finish": mechanism.finish}
         ids = getattr(mechanism, "ids", None)
-    except Exception:  # of a property, whose text is none of ours
+    except Exception:  # a property may raise any error; its text is not ours to show
         rule = "an object with loss, neighbors, name, reduce and finish"
         checks.fail_type("mechanism", rule, mechanism)
     if not isinstance(loss, privacy.Loss):
@@ -312,7 +312,7 @@ def integer_noise(
         checks.fail("l0", "at most l1", l0)
     if not largest <= most <= largest * many:
         checks.fail("linf", "between l1 / l0 and l1", linf)
-    squared = Fraction(most * largest)  # no less than the sum of squares (Hoelder)
+    squared = Fraction(most * largest)  # an upper bound of the sum of squares (Hoelder)
     if l2 is not None:
         squared = checks.fraction("l2", l2) ** 2
         if not most**2 <= squared * max(many, 1) <= most**2 * max(many, 1):

@@ -152,7 +152,7 @@ def _key_from_system() -> bytes:
         raise EntropyError(
             f"the operating system gave no random bytes ({error}); nothing was released"
         ) from error
-    # A sound source repeats one byte 32 times with probability 2**-248.
+    # A working source returns 32 equal bytes with probability 2**-248.
     if len(key) != 32 or key.count(key[:1]) == 32:
         raise EntropyError(
             f"the operating system gave {len(key)} random bytes instead of 32 or a constant; "
@@ -256,7 +256,7 @@ class InsecureGenerator(Generator):
     def stream(self) -> BitStream:
         stream = self._local.stream
         if stream is None:
-            import hashlib  # seldom needed, and slow to load
+            import hashlib  # imported here: rarely needed, and slow to load
 
             seed, k = self._seed, next(self._threads)
             text = b"dpfast insecure stream" + k.to_bytes(8, "little")
@@ -304,7 +304,8 @@ def SecureBitGenerator() -> ChaCha20:
     >>> SecureBitGenerator().random_raw(3).shape
     (3,)
     """
-    from ._kernels.bit_generator import ChaCha20  # loads NumPy's generators
+    # Imported here, because it loads NumPy's generators.
+    from ._kernels.bit_generator import ChaCha20
 
     return ChaCha20(_key_from_system)
 
@@ -330,7 +331,7 @@ def branch(stream: BitStream) -> BitStream:
         wipe(key)
 
 
-#: Names that users look for here, and the module above this one that has them.
+#: Names that users may look for in this module, and the module that has them.
 above = {"generator": "dpfast.noise"}
 
 

@@ -104,7 +104,7 @@ def analytic(epsilon: float, delta: float) -> float:
     target = math.log(delta) - 1e-9
     most = math.sqrt(2.0 * epsilon) * (1.0 - 2.0**-40)
     if _log_delta(epsilon, most) > target:
-        # delta grows with s and is 0 at 0; below epsilon / 60 it is less than 1e-700
+        # _log_delta grows with s; below s = epsilon / 60, delta is less than 1e-700
         most, _ = bisect(lambda s: _log_delta(epsilon, s) <= target, epsilon / 60.0, most, 100)
     return 1.0 / most * (1.0 + 2.0**-40)
 

@@ -75,9 +75,10 @@ from .distributions.discrete import laplace_integers
 from .sensitivity import Sensitivity
 from .stairs import JointStaircase
 
-#: Steps of the norm in a difference of size 1, and the largest scale of geometric numbers.
+#: Grid points of the norm in a difference of size 1; the largest scale of geometric numbers.
 _STEPS, _MOST_SCALE = 1 << 20, 1 << 40
-#: About how many values of a count, on all levels, a half-width sums up one by one.
+#: A half-width sums up the values of a count on all levels one by one if there are about this many
+#: or fewer.
 COUNTED = 1 << 12
 
 
@@ -95,7 +96,7 @@ class BoxNoise:
     loss: Loss
     deviation: float
     independent: tuple[IntegerNoise | None, ...] = field(default=(), repr=False)
-    epsilon: Fraction = Fraction(0)  # of the joint noise "box" and of staircases
+    epsilon: Fraction = Fraction(0)  # of the joint noise, "box" or a staircase
     staircase: JointStaircase | None = field(default=None, repr=False)
 
     @property
@@ -238,12 +239,13 @@ class BoxNoise:
             return [*map(operator.add, values, self.staircase.draw(generator.stream()))]
         sides = [self.sensitivities[i] for i in self._joint]
         steps, shift = 1, 0
-        rare = max(sides) == 1 and len(sides) * self.epsilon > 8  # few radii of counts are kept
+        # Most proposed radii would be rejected.
+        rare = max(sides) == 1 and len(sides) * self.epsilon > 8
         if rare and len(sides) <= 2 * self.epsilon:
             # The box noise with M = 1, drawn by its levels and so without rejection.
             counts = JointStaircase(float_down(self.epsilon), tuple(sides), (0,) * len(sides))
             return [*map(operator.add, values, counts.draw(generator.stream()))]
-        if rare or max(sides) > 1:  # else the grid of integers is the finest
+        if rare or max(sides) > 1:  # otherwise the integers are the finest grid
             most_steps = int(_MOST_SCALE * self.epsilon)
             steps = min(_STEPS, 1 << most_steps.bit_length() - 1)
             shift = max(0, (steps - 1).bit_length() - min(sides).bit_length())

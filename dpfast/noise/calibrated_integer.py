@@ -57,7 +57,8 @@ from .sensitivity import Sensitivity
 from .stairs import Staircase
 
 _MOST_SCALE = 1 << 40  # the largest scale that the samplers take
-#: A staircase is taken if its deviation is below this part of that of any other noise.
+#: Staircase noise is chosen if its standard deviation is below this fraction of that of any other
+#: noise.
 WORTH = 0.95
 
 
@@ -150,7 +151,7 @@ class IntegerNoise:
             size = staircase.half_width(failure)
         elif self.distribution != "laplace":
             size = math.ceil(width * normal(failure) - 0.5)
-        else:  # P(|Z| > h) = 2 p^(h + 1) / (1 + p)
+        else:  # for Laplace noise Z, P(|Z| > h) = 2 p^(h + 1) / (1 + p)
             p = math.exp(-1.0 / width)
             size = max(0, math.ceil(width * math.log(2.0 / (1.0 + p) / failure) - 1.0))
         return (size + bool(self.shift)) << self.shift
@@ -230,13 +231,13 @@ class IntegerNoise:
         staircase, scale = self.staircase, float(self.scale)
         if staircase is not None:
             return staircase.waves(u)
-        if not scale:  # which is no noise
+        if not scale:  # no noise is added
             return np.ones(u.shape)
         if self.distribution == "laplace":
             p = math.exp(-1 / scale)
             return np.asarray((1 - p) ** 2 / ((1 - p) ** 2 + 4 * p * np.sin(u / 2) ** 2))
         is_rounded = self.distribution == "rounded-gaussian"
-        few = math.ceil(6 / scale)  # more are below 1e-150
+        few = math.ceil(6 / scale)  # further terms are below 1e-150
         moved = np.add.outer(2 * np.pi * np.arange(-few, few + 1), np.remainder(u, 2 * np.pi))
         density = np.exp(-((scale * moved) ** 2) / 2)
         cosines = (density * np.sinc(moved / (2 * np.pi)) if is_rounded else density).sum(axis=0)
@@ -261,7 +262,7 @@ class IntegerNoise:
         noise = self.draw(len(values), generator).tolist()
         if not self.shift:
             return list(map(operator.add, values, noise))
-        half = 1 << self.shift >> 1  # rounding down takes half a unit away on average
+        half = 1 << self.shift >> 1  # dividing by 2**shift rounds down, by half a unit on average
         return [
             (((value >> self.shift) + z) << self.shift) + half
             for value, z in zip(values, noise, strict=True)
@@ -295,7 +296,7 @@ class IntegerNoise:
             )
         else:
             width = math.nextafter(float(self.scale), math.inf)
-            if size == 1:  # the same bits, ten times as fast
+            if size == 1:  # draws the same noise, ten times as fast
                 draw = samplers.draw
                 out[0] = draw(
                     Gaussian(), value=0.0, scale=width, granularity=1.0, generator=generator
@@ -314,7 +315,7 @@ class IntegerNoise:
 
 def laplace_loss(epsilon: Fraction, draws: int, cells: int) -> Pure:
     """Return the loss of discrete Laplace noise on `draws` numbers of sensitivity `cells`."""
-    # For one number of sensitivity 1 `Draws` costs as much as any pure loss.
+    # For one number of sensitivity 1, `Draws` gives no better loss than `Pure`.
     return Pure(epsilon) if draws == cells == 1 else Draws(epsilon, draws=draws, cells=cells)
 
 
@@ -351,7 +352,8 @@ def integer_noise(
     while noise.scale > _MOST_SCALE:
         shift += max(1, (int(noise.scale) // _MOST_SCALE).bit_length() - 1)
         unit = 1 << shift
-        if unit > _MOST_SCALE * sensitivity.l1:  # no unit leaves less than l0 to cover
+        # For so large a unit no coarser one helps: each of the l0 sums still changes by 1.
+        if unit > _MOST_SCALE * sensitivity.l1:
             name = "rho" if isinstance(loss, ZCDP) else "epsilon"
             checks.fail(name, "larger for this many numbers, rounds or shares", float(size))
         noise = _unshifted(loss, size, sensitivity.coarsened(unit), distribution)

@@ -97,7 +97,7 @@ def decide(
     Further bits of U are from `stream`.
     """
     x = Fraction(c) * distance
-    # An absolute error of x is a relative error of exp(-x).
+    # Bits before the binary point of x: an absolute error of x is a relative error of exp(-x).
     extra = (x.numerator // x.denominator).bit_length()
 
     def probability(mp: Any) -> Any:

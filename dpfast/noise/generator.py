@@ -37,7 +37,7 @@ from .samplers import draw, draw_array, in_chunks, saturated
 
 Words = NDArray[np.uint64]
 
-#: The most numbers of one call.
+#: The most numbers that one call returns.
 _MANY = 1 << 40
 _NUMBERS = "a finite number, or an array of them"
 
@@ -76,7 +76,7 @@ class Sampler:
         has = ", ".join(method for method in dir(type(self)) if method[0] != "_")
         raise AttributeError(f"a generator of dpfast has no exact {name!r}: it has {has}")
 
-    # ---- Laws of real numbers. ----
+    # ---- Distributions of real numbers. ----
 
     def normal(self, loc: Numbers = 0.0, scale: Numbers = 1.0, size: Size = None) -> Any:
         """Draw normal numbers, correctly rounded to the grid.
@@ -281,7 +281,7 @@ class Sampler:
 
         return _into(draw, size, dtype, out)
 
-    # ---- Integers and choices. ----
+    # ---- Integers and selections. ----
 
     def integers(
         self,
@@ -321,7 +321,7 @@ class Sampler:
             checks.fail("high", "at least low" if also else "greater than low", high)
         start = _modular(first)
         with np.errstate(over="ignore"):
-            width = _modular(last) - start + np.uint64(also)  # 0 stands for 2**64
+            width = _modular(last) - start + np.uint64(also)  # where 0 stands for 2**64
             drawn = np.broadcast_to(start, shape) + self._below(width, shape)
         integers = drawn.astype(kind) if kind.kind != "b" else drawn.astype(np.bool_)
         return integers[()]
@@ -514,17 +514,18 @@ class Sampler:
         return [Sampler(self._grid, self._child()) for _ in range(int(n_children))]
 
     def _child(self) -> Generator:
-        # Bits of a secure generator are drawn once, whoever draws them.
+        # A secure generator can be shared: no bits are used twice. An insecure one is reproducible,
+        # so the child gets a seed of its own.
         if not isinstance(self._rng, InsecureGenerator):
             return self._rng
         return InsecureGenerator(int.from_bytes(self._rng.bytes(16), "little"))
 
-    # ---- How they are drawn. ----
+    # ---- How samples are drawn. ----
 
     def _around(self, distribution: Distribution, loc: Any, scale: Any, size: Any) -> Any:
         least, most = 2.0**-900, 2.0**52 * self._grid
         if size is None and type(loc) is type(scale) is float and least <= scale <= most:
-            return draw(  # the same bits, many times as fast
+            return draw(  # returns the same number as below, many times as fast
                 distribution, value=loc, scale=scale, granularity=self._grid, generator=self._rng
             )
         middle, width = self._middle(loc), self._width(scale)
@@ -587,7 +588,7 @@ class Sampler:
         narrow = (limits > 0) & (limits < 1 << 63)
         out[narrow] = exact.slots(limits[narrow].astype(np.int64), stream).astype(np.uint64)
         left = np.flatnonzero(~narrow)
-        while left.size:  # more than half of the words are below
+        while left.size:  # each word is below its limit with probability of at least 1/2
             words = _words(left.size, stream)
             fits = (words < limits[left]) | (limits[left] == 0)
             out[left[fits]] = words[fits]
@@ -689,7 +690,7 @@ def _whole(name: str, value: Any, least: int, most: int) -> NDArray[Any]:
 
 def _modular(values: NDArray[Any]) -> Words:
     """Return integers modulo 2**64."""
-    if values.dtype.kind == "O":  # 2**64 itself
+    if values.dtype.kind == "O":  # only 2**64 itself is passed as an object
         return np.zeros(values.shape, np.uint64)
     return values.astype(np.uint64)
 
@@ -712,7 +713,7 @@ def _dtype(value: Any, kinds: str = "f") -> np.dtype[Any]:
     rule = "float64 or float32" if kinds == "f" else "a type of integers, or bool"
     try:
         dtype: np.dtype[Any] = np.dtype(value)
-    except Exception:  # an object may raise anything here
+    except Exception:  # an object may raise any error here
         checks.fail_type("dtype", rule, value)
     if dtype.kind not in kinds or (kinds == "f" and dtype.itemsize not in (4, 8)):
         checks.fail("dtype", rule, value)
@@ -775,7 +776,8 @@ def _part(values: Floats, shape: tuple[int, ...], part: slice) -> Floats:
 def _between(low: float, high: float, grid: float, size: int, stream: BitStream) -> Any:
     """Draw uniform numbers of [low, high), rounded down to the grid."""
     ends = [Fraction(end) / Fraction(grid) for end in (low, high)]
-    parts = max(end.denominator for end in ends)  # powers of two
+    # Denominators are powers of two, so the largest is a multiple of both.
+    parts = max(end.denominator for end in ends)
     first, last = (int(end * parts) for end in ends)
     if first == last:
         return np.full(size, first // parts * grid)
@@ -790,7 +792,7 @@ def _different(n: int, k: int, stream: BitStream) -> NDArray[np.int64]:
     if 2 * k > n or k > 1 << 24:
         return exact.orders(1, n, k, stream).reshape(-1)
     indices = np.empty(0, np.int64)
-    while indices.size < k:  # keep the first k different ones of ever more draws
+    while indices.size < k:  # draw more, and keep the first of equal ones, until there are k
         indices = np.concatenate([indices, exact.uniform(n, k, stream)])
         indices = indices[np.sort(np.unique(indices, return_index=True)[1])]
     return indices[:k]
@@ -806,7 +808,8 @@ def weights_of(p: Any, size: int) -> list[int]:
     if probabilities.shape != (size,):
         checks.fail_kind("p", rule, p)
     ratios = [Fraction(max(x, 0.0)) for x in saturated(probabilities).tolist()]
-    common = max(x.denominator for x in ratios)  # powers of two
+    # Denominators are powers of two, so the largest is a multiple of all.
+    common = max(x.denominator for x in ratios)
     return [int(x * common) for x in ratios] if any(ratios) else [1] * size
 
 
@@ -817,5 +820,6 @@ def _weighted(weights: list[int], k: int, replace: bool, stream: BitStream) -> A
         return np.searchsorted(np.array(sums, np.int64), drawn, side="right")
     likely = k if replace else min(k, sum(weight > 0 for weight in weights))
     first = exact.weighted(weights, likely, replace, stream)
-    none = [int(weight == 0) for weight in weights]  # the further draws are among these
+    # The remaining draws are from candidates of weight 0.
+    none = [int(weight == 0) for weight in weights]
     return first + exact.weighted(none, k - likely, replace, stream)

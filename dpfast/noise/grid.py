@@ -95,7 +95,7 @@ class Lattice:
         """
         inside = np.clip(values.astype(np.float64), self.value(self.first), self.value(self.last))
         cells = np.rint(inside / float(self.step)).astype(np.int64)
-        # Division rounds, so the edges decide which cell a number is in.
+        # The division is rounded, so the exact edges decide in which cell a number is.
         cells -= inside < self.edges(cells)
         cells += inside >= self.edges(cells + 1)
         return np.clip(cells, self.first, self.last)
@@ -105,7 +105,8 @@ class Lattice:
         return self.value(int(self.cells(np.array([x]))[0]))
 
 
-#: The largest numerator or denominator of a lattice, so that float64 is exact; its most cells.
+#: The largest numerator or denominator of a lattice, for which float64 is exact; the most cells of
+#: a lattice.
 EXACT, MOST = 1 << 52, 1 << 41
 
 
@@ -120,7 +121,7 @@ def lattice(lo: float, hi: float, step: Fraction) -> Lattice:
     """Return the lattice of the multiples of `step` whose float64 lies between `lo` and `hi`."""
     rule = "a number, some multiples of which are within the bounds"
     first, last = math.ceil(Fraction(lo) / step), math.floor(Fraction(hi) / step)
-    # Bounds are binary: 0.7 is a little less than the seven tenths that it stands for.
+    # Bounds are binary numbers: 0.7 is slightly less than 7/10, which the user means.
     first -= (first - 1) * step.numerator / step.denominator >= lo
     last += (last + 1) * step.numerator / step.denominator <= hi
     if first > last:
@@ -133,15 +134,18 @@ def lattice(lo: float, hi: float, step: Fraction) -> Lattice:
 
 
 MIDDLE = Fraction(1, 2)
-#: Cells up to which all weigh the same.
+#: With at most this many cells, all have equal weight.
 EVEN = 1 << 11
-#: One over the parts of all weight that are logarithmic, on round numbers, and on 0.
+#: The shares of the total weight: 1/64 is logarithmic, 1/2 is on round numbers, and 1/2**13 is on
+#: 0.
 LOGARITHMIC, ROUND, ATOM = 64, 2, 1 << 13
-#: The further logarithmic part of all weight: above 0 for the quantile 1, below 0 for quantile 0.
+#: A further logarithmic share for extreme quantiles: above 0 for q = 1, below 0 for q = 0, and a
+#: smaller one between.
 SLANT = Fraction(5, 8)
-#: Halvings of the distance of the farther end from 0, to where weights stop growing.
+#: Logarithmic weights grow towards 0, but no more after this many halvings of the distance from 0
+#: to the farther end.
 OCTAVES = 16
-#: Multiples that weigh more are between 2**-10 and 2**-30 of the range apart.
+#: The round numbers with larger weights are between 2**-30 and 2**-10 of the range apart.
 COARSEST, FINEST_ROUND = 10, 30
 
 
@@ -194,7 +198,8 @@ class Base:
             even = total / ROUND - (self.weight(first, last) - around) / 2
             least = 2.0 ** max(0, size - FINEST_ROUND)
             self.round_steps = _decimal(grid, least, 2.0 ** (size - COARSEST))
-            share = 0.5 ** np.arange(len(self.round_steps))[::-1]  # half as much for each finer one
+            # Each finer step gets half the share of the one before.
+            share = 0.5 ** np.arange(len(self.round_steps))[::-1]
             share *= even / cells / max(1, share.sum())
             self.weights = np.maximum(1, share * self.round_steps).astype(np.int64)
             if first <= 0 <= last:
@@ -240,7 +245,8 @@ class Base:
             return first
         rank = below(weight, stream)
         start = first
-        while first < last:  # the first cell up to which weights exceed `rank`
+        # Binary search for the first cell up to which the weights exceed `rank`.
+        while first < last:
             middle = (first + last) // 2
             if self.weight(start, middle) > rank:
                 last = middle

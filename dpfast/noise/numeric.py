@@ -8,7 +8,7 @@ from collections.abc import Callable
 LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 _ROOT_HALF_PI = math.sqrt(0.5 * math.pi)
 _ROOT_HALF = math.sqrt(0.5)
-# Gauss-Legendre, 6 points on [-1, 1].
+# Gauss-Legendre quadrature with 6 points on [-1, 1].
 _NODES = (0.2386191860831969, 0.6612093864662645, 0.9324695142031521)
 _WEIGHTS = (0.46791393457269104, 0.3607615730481386, 0.17132449237917036)
 

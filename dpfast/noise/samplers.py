@@ -20,10 +20,10 @@ from .distributions import Distribution
 from .distributions.exact import decide, undecided
 from .distributions.table import Prepared, prepare
 
-#: Samples of a chunk: half a millisecond's work, for which a thread is started.
+#: Samples of a chunk: work of about half a millisecond, enough to be worth a thread.
 CHUNK = 1 << 17
 
-#: A scale may be secret, so none is shown.
+#: An error about a scale does not show it: it may be secret.
 _FINITE = "scale must be finite and greater than 0"
 
 
@@ -40,10 +40,10 @@ def saturated(values: Any, granularity: Any = 1.0) -> NDArray[np.float64]:
         Powers of two.
     """
     array = np.asarray(values)
-    if array.dtype.kind not in "biuf":  # among objects: integers beyond 64 bits, fractions
-        array = np.asarray(np.frompyfunc(checks.real, 1, 1)(array), np.float64)  # None is NaN
+    if array.dtype.kind not in "biuf":  # objects may be integers beyond 64 bits, or fractions
+        array = np.asarray(np.frompyfunc(checks.real, 1, 1)(array), np.float64)  # None becomes NaN
     largest = np.minimum(granularity, 1.0) * sys.float_info.max
-    with np.errstate(over="ignore"):  # of wider floats
+    with np.errstate(over="ignore"):  # wider floats may overflow
         floats = array.astype(np.float64)
     return np.clip(np.where(np.isnan(floats), 0.0, floats), -largest, largest)
 

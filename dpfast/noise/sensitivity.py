@@ -49,7 +49,7 @@ class Sensitivity:
     def moves(self) -> tuple[int, int] | None:
         """The number of moves of one coordinate in the difference, and the size of each move."""
         if self.moved is None and self.l0 == 1 and self.l1 <= self.largest + 1:
-            return 1, int(self.l1)  # `coarsened` adds 1 to the L1 norm alone
+            return 1, int(self.l1)  # `coarsened` adds 1 to the L1 norm only
         return self.moved
 
     @property

@@ -45,7 +45,7 @@ class SharedNoise:
     times: int
     unit: int
 
-    #: The loss of the release of all groups.
+    #: The loss of releasing all groups.
     loss = same_as("parts.loss")
 
     distribution = same_as("parts.distribution")

@@ -77,12 +77,13 @@ Floats = NDArray[np.float64]
 
 #: Normal numbers are first drawn to this many bits after the binary point.
 BITS = 40
-#: If these do not decide, each number gets this many more bits at a time.
+#: If those do not decide the rounding, each number gets this many more bits at a time.
 MORE = 60
-#: Numbers are multiplied in parts of this many bits, and float64 adds up so many products exactly.
+#: Numbers are multiplied in parts of this many bits, because float64 adds up the products of that
+#: many rows exactly.
 _PART, _ROWS = 20, 1 << 12
-#: Integers are divided only as long as the trace is at least this many times the nuclear norm of
-#: the rounding.
+#: The sums are divided by a power of two only so far that the trace remains at least this many
+#: times the nuclear norm of the rounding.
 _FINE = 1 << 8
 #: The largest scale that can be sampled.
 _MOST_SCALE = 1 << 60
@@ -110,7 +111,7 @@ class MatrixNoise:
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
         """Return the sums `values` with noise added."""
         noise = self.draw(generator)
-        half = 1 << self.shift >> 1  # rounding down takes half a unit away on average
+        half = 1 << self.shift >> 1  # dividing by 2**shift rounds down, by half a unit on average
         noisy = [
             (((value >> self.shift) + z) << self.shift) + half
             for value, z in zip(values, noise, strict=True)
@@ -157,10 +158,11 @@ class MatrixNoise:
         order = [np.concatenate([np.arange(d), indices]) for indices in np.triu_indices(d, 1)]
         times, point = int(self.scale * 2**20), 2 * bits + 21
         exact = _products(parts, d + 1, (order[0], order[1])) * times
-        exact += 1 << point - 1  # plus a half, in units of 2**-point: rounding down is to nearest
+        # Adds one half, in units of 2**-point, so that rounding down rounds to nearest.
+        exact += 1 << point - 1
         rounded = exact >> point
-        # Numbers x, y that are known as X, Y up to e: |x y - X Y| <= e (|X| + |Y| + e). This is
-        # summed over all rows, and enlarged a little for rounding in float64.
+        # If numbers x, y are known as X, Y with an error of at most e: |x y - X Y| <= e (|X| + |Y|
+        # + e). The bound is summed over all rows, and enlarged to cover rounding in float64.
         off = error * (sizes[order[0]] + sizes[order[1]] + 2.0 * (d + 1) * (error + 1))
         room = [times * (int(x) + 1) for x in (off * (1 + 2.0**-40)).tolist()]
         left = (exact - (rounded << point)).tolist()
@@ -212,8 +214,8 @@ def refined(cells: NDArray[np.int64], bits: int, stream: BitStream) -> list[NDAr
     """
     chunks, chance = [_uniform(len(cells), stream)], np.empty(len(cells), np.uint64)
     stream.fill(chance.view(np.uint8))
-    # A uniform proposal is accepted with probability exp(-g), g <= |cell| 2**(-2 bits): see
-    # `inside`. Where the random `chance` leaves that open, `inside` draws again.
+    # A uniform proposal is accepted with probability exp(-g), where g <= |cell| 2**(-2 bits): see
+    # `inside`. Only if the random word `chance` does not decide this does `inside` draw again.
     lost = np.ldexp(np.abs(cells) + 1.0, 64 - 2 * bits) + 2.0**13
     rare = np.flatnonzero(~(chance.astype(np.float64) <= 2.0**64 - lost))
     for i in rare.tolist():

@@ -30,14 +30,14 @@ from .scores import OneRow
 from .scores.stored import Stored, TiltedScores
 from .table import Rows, Table
 
-#: Draws of one call at most: their indices fill eight tebibytes.
+#: The most draws of one call: their indices take eight tebibytes.
 MOST = 2**40
 
-#: What can be drawn from: an array of scores, or a function ``score(data, candidate)``.
+#: A score function of the data and the number of a candidate, and arrays of scores.
 Function: TypeAlias = Callable[[Any, int], Number]
 Scores: TypeAlias = ArrayLike | Sequence[Number] | Sequence[Sequence[Number]]
 Indices: TypeAlias = NDArray[np.int64]
-#: What draws from each row of a table.
+#: A function that draws from each row of a table.
 Draws: TypeAlias = Callable[[BitStream], Indices]
 
 
@@ -247,7 +247,7 @@ def exponential(
         checks.fail("base", "left out if scores is a function, which can add it", base)
     if checks.whole("axis", axis, -1) > 0:
         checks.fail("axis", "-1 or 0 if scores is a function", axis)
-    from .scores.computed import Computed  # Numba takes long to load
+    from .scores.computed import Computed  # imported here, because Numba takes long to load
 
     computed = Computed(scores, data, candidates)
     return _release("exponential", computed, terms, size, axis, budget, rng)

@@ -28,9 +28,10 @@ from .scores import OneRow, real
 from .scores.distributed import FEW, DistributedScores
 from .scores.stored import REACH
 
-#: Limits of c, a factor either way: within them no product c d leaves float64 unnoticed.
+#: c is between 1 / SCALE and SCALE, so that a product of c and a distance neither overflows nor
+#: underflows unnoticed.
 SCALE = 2.0**960
-#: The mechanism whose draws have no bounded range.
+#: The one mechanism here that has no bounded range.
 PERMUTE = "permute-and-flip"
 
 
@@ -110,7 +111,7 @@ def _selection(
     total_loss = loss(epsilon, 0, rho)
     ranged = name != PERMUTE
     stored = Fraction(checks.positive("sensitivity", sensitivity))
-    # The number as written, or the float that scores change by, whichever is larger.
+    # The number as written, or the float64 by which scores change, whichever is larger.
     change = max(checks.fraction("sensitivity", sensitivity), stored)
     spread = change if checks.flag("monotone", monotone) else 2 * change
     total: Loss
@@ -166,10 +167,10 @@ def _exactly(scores: object, array: NDArray[Any], name: str) -> NDArray[Any]:
     array decides how long a draw takes, and nothing else.
     """
     kind, size = array.dtype.kind, array.dtype.itemsize
-    if kind not in "fO" or (kind == "f" and size > 8):  # integers, or what is refused
+    if kind not in "fO" or (kind == "f" and size > 8):  # integers, or a kind that is refused later
         return array
     if kind == "f" and not ((np.abs(array) >= 2.0**53) & (np.abs(array) < math.inf)).any():
-        return array  # here all integers are floats
+        return array  # all integers in this array are exact floats
     objects = array
     with suppress(Exception):
         objects = np.array(scores, object)

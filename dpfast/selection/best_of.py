@@ -25,7 +25,7 @@ from ..privacy.repetition import repeated_selection, run_parameters
 from ..rng import Generator
 
 RULE = "run must return a pair of a score, which is a real number, and an answer"
-#: Bits beyond those of a requested probability, whose error is some units for each term.
+#: Guard bits: the computed probability has an error of a few units for each term.
 GUARD = 96
 
 
@@ -120,7 +120,7 @@ class BestOf(Mechanism[Any]):
                 return f"run failed ({hide_error(error)})"
             if number is None:
                 return RULE
-            rank = -math.inf if math.isnan(number) else number  # NaN is the lowest
+            rank = -math.inf if math.isnan(number) else number  # NaN ranks lowest
             if best is None or rank > highest:
                 best, highest = Best(*scored), rank
         assert best is not None

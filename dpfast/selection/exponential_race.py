@@ -25,19 +25,20 @@ from .._kernels.rng import BitStream
 from ..noise.choice import Weights
 from .scores import PlainScores, Scores
 
-#: Up to this many candidates, each is a run of its own from the start.
+#: Up to this many candidates, each one races separately from the start.
 SMALL = 4096
-#: Candidates in the longest and the shortest block.
+#: The most and the fewest candidates of a block.
 LONGEST, SHORTEST = 256, 16
-#: Blocks at most: their maxima and bounds are all the memory that is used.
+#: The most blocks: only their maxima and bounds are in memory.
 BLOCKS = 1 << 22
-#: Proposals of the first and the largest batch.
+#: Proposals in the first batch, and in the largest.
 FIRST, LARGEST = 32, 1 << 13
-#: Candidates that are looked at together.
+#: Candidates whose scores are read together.
 LOOK = 1 << 16
-#: Proposals in vain, for each 16 runs, after which new rates pay.
+#: New rates pay once one proposal was rejected for every so many runs (blocks and candidates).
 PATIENCE = 16
-#: One in `PART` candidates may run on its own, or `ENOUGH` of them if that is more.
+#: Blocks are opened until one in `PART` candidates, or `ENOUGH` of them if that is more, races
+#: separately.
 PART, ENOUGH = 16, 1 << 14
 
 
@@ -81,9 +82,10 @@ class Race:
         self.block = block_length(scores.count, draws)
         self.peaks = scores.peaks(self.block)
         self._gone = np.empty(0, np.int64)
-        self._single = np.empty(0, np.int64)  # candidates of opened blocks
+        self._single = np.empty(0, np.int64)  # candidates that race separately
         self._opened = np.empty(0, np.int64)
-        self._vain: list[NDArray[np.int64]] = []  # runs that were proposed in vain
+        # The runs (blocks or candidates) whose proposals were rejected.
+        self._vain: list[NDArray[np.int64]] = []
         self._waste = 0
         self._weigh()
 
@@ -203,7 +205,8 @@ class Top(Race):
             if len(order) >= k:
                 return np.fromiter(order, np.int64, len(order))[:k]
             if 4 * (len(order) - before) < len(arrived):
-                # The same candidates arrive again and again: let the others run alone.
+                # Most arrivals are repeated ones: remove these candidates, so that the others race
+                # without them.
                 self._remove(np.fromiter(order, np.int64, len(order)))
             else:
                 proposals = self._next(proposals, len(order) - before, k - len(order))

@@ -21,7 +21,8 @@ from ..noise.distributions.exact import Tail
 from ..privacy import Approx
 
 _LEAST = (1 << 64) - 1
-_COUNTED = 1 << 20  # up to this number of people, counting keys by number is cheaper than a sort
+# With up to this many people, counting keys by number of people is faster than sorting.
+_COUNTED = 1 << 20
 
 
 class PartitionSelection(ABC):

@@ -156,13 +156,13 @@ from ..privacy import Approx, Loss, float_down
 from ..privacy.enclosure import Interval, down, exp, expm1, log1p, log_of
 from .key_coins import PartitionSelection
 
-#: Public grid of orders: 1 + this times ln(1 / delta) / epsilon.
+#: The public grid of orders that are tried: 1 + this times ln(1 / delta) / epsilon.
 ORDERS = 0.7, 0.85, 1.0, 1.2, 1.4, 1.7, 2.0, 2.5
 
 # The largest order, and the largest number of people with pi = 1/2. If a rule is beyond these,
 # which happens for an epsilon below about a thousandth, `EqualParts` is used.
 _HIGHEST, _LONGEST = 1 << 15, 1 << 16
-_LEAST = Fraction(1, 10**60)  # the least delta: its powers stay far from the ends of float64
+_LEAST = Fraction(1, 10**60)  # powers of a smaller delta would come near the smallest float64
 _TOP = 1.0 - 2.0**-50
 _ERROR = 2.0**-48
 # Two rounds: the share of the first round; the weight g of a person with a single key there and,
@@ -203,7 +203,8 @@ def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> PartitionS
     best: PartitionSelection = parts
     fewest = min(parts.half, _LONGEST)
     unit = -float(log_of(loss.delta).low) / float(loss.epsilon)
-    if touched > 1 and loss.delta >= _LEAST:  # one key alone has its optimal rule
+    # For a single key per person, the other rule is optimal.
+    if touched > 1 and loss.delta >= _LEAST:
         for factor in ORDERS:
             rule = Divergence(loss, max_groups, touched, 1.0 + factor * unit)
             people = rule.reach(0.5, fewest - 1) if rule.order <= _HIGHEST else 0
@@ -234,7 +235,7 @@ def choose_rounds(loss: Loss, max_groups: int, neighbors: Neighbors) -> Partitio
         weight = tried.reach(0.5, fewest - 1) if order <= _HIGHEST else 0
         if weight:
             early, fewest = tried, weight
-        elif early is None:  # an epsilon that is too small
+        elif early is None:  # epsilon is too small for two rounds
             return rule
     assert early is not None
     grid = min(max(math.isqrt(int(_FINE**2 * loss.epsilon)), _ROUGH), _FINE)
@@ -295,8 +296,8 @@ class EqualParts(PartitionSelection):
         return table
 
     def _whole(self, people: int) -> int:
-        # pi(1) is the only rational probability. It may have so few bits that no precision of an
-        # approximation shows on which side of it the exact value lies.
+        # The only rational probability is pi(1). With so few bits, an approximation of any
+        # precision might not show on which side of it the exact value lies.
         return int(self.delta * (1 << 64)) if people == 1 else super()._whole(people)
 
     def precise(self, people: int, mp: Any) -> Any:
@@ -383,8 +384,9 @@ class Divergence(PartitionSelection):
                 near = _next(pi[max(n - m, least)], p, self.order, bound)
                 if near < p:
                     p, tightest = near, at
-            limits.insert(0, limits.pop(tightest))  # next time the others hardly need a step
-            # pi(n - 1) fulfills the limits of n, because pi(n - m) is at least pi(n - 1 - m).
+            # Checked first for the next n, so that the others hardly need a step.
+            limits.insert(0, limits.pop(tightest))
+            # pi(n - 1) satisfies the limits of n, because pi(n - m) is at least pi(n - 1 - m).
             pi.append(max(p, pi[-1]))
             yield pi[-1]
 
@@ -451,7 +453,7 @@ class Round(Divergence):
 
 def _root(n: int, p: int) -> int:
     """Return the largest k with k**p <= n, for n below 2**48."""
-    k = 1 + int(float(n) ** (1 / p))  # a float64 next to the root
+    k = 1 + int(float(n) ** (1 / p))  # a float64 close to the root
     return k - 1 if k**p > n else k
 
 
@@ -485,7 +487,7 @@ def _next(q: float, start: float, a: float, bound: float) -> float:
             off, slope = there - bound, a * (up**t - down**t)
         else:
             off, slope = back - bound, t * (down**-a - up**-a)
-        if slope <= 0.0:  # by rounding, for an order next to 1
+        if slope <= 0.0:  # can happen by rounding, if the order is close to 1
             return q
         new = min(p - off / slope, most)
         p, step = new, abs(new - p)

@@ -33,10 +33,10 @@ from ..noise.distributions.exact import Tail
 from .scores import Scores
 
 LN2 = math.log(2)
-#: t is such that about this many candidates are left for exact coins at most. In expectation at
-#: least one in 64 to 128 of them shows heads, so the time after t is rarely needed.
+#: The time t is chosen so that at most about this many candidates remain for exact coins. On
+#: average at least one in 64 to 128 of them shows heads, so times after t are rarely needed.
 FEW = 8192
-#: The size of the buffer for candidates that are left. If there are more, it is filled again.
+#: The size of the buffer for candidates that remain. If there are more, it is filled again.
 ROOM = 1 << 14
 
 
@@ -74,7 +74,8 @@ class Flips:
             left = left[self._heads(left, after, stream)]
             heads += len(left)
             if len(left):
-                index = below(heads, stream)  # a uniform one of all with heads so far
+                # Replaces the winner so that each candidate with heads is equally likely to stay.
+                index = below(heads, stream)
                 if index < len(left):
                     winner = int(left[index])
         return winner
@@ -101,7 +102,7 @@ class Flips:
                 near *= (1 - t) / (1 - t * np.exp(-x))
             error = near * np.expm1((x + bits + 1) * 2.0**-46)
         words = np.frombuffer(stream.take(8 * len(candidates)), "<u8")
-        u = words * 2.0**-64  # the bits stand for a number between u - 2**-53 u and u + 2**-52
+        u = words * 2.0**-64  # the word stands for a number between u - 2**-53 u and u + 2**-52
         kept: NDArray[np.bool_] = (distance >= 0) & (u + 2.0**-52 < near - error)
         undecided = (distance >= 0) & ~kept & (u <= near + error)
         for i in np.flatnonzero(undecided).tolist():

@@ -225,9 +225,9 @@ def utility_bound(
         if margin < 0:
             checks.fail("t", "at least 0", t)
     plan = selection("exponential", sensitivity, epsilon, rho, monotone, "add-remove", 1)
-    # log1p keeps the digits of a ratio near 1; a relative 2**-44 covers all roundings.
+    # log1p keeps the digits of a ratio near 1. The relative 2**-44 covers all roundings.
     try:
         spread = math.log1p(float(Fraction(count - ties, ties)))
     except OverflowError:
-        spread = math.log(-(-count // ties))  # of an integer of any length
+        spread = math.log(-(-count // ties))  # math.log takes an integer of any length
     return math.nextafter((spread + margin) / plan.c * (1 + 2**-44), math.inf)

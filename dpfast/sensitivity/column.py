@@ -21,7 +21,7 @@ from .rounding import float_up
 
 #: Why some statistics refuse "add-remove".
 PRIVATE_ROWS = "(with a private number of rows no useful bound is known)"
-#: Bits of a cell: two limbs of 30, so that sums of fewer than 2**33 limbs fit into 64 bits.
+#: Bits of a cell: two parts of 30 bits, so that sums of fewer than 2**33 parts fit into 64 bits.
 _BITS = 60
 
 

@@ -13,7 +13,8 @@ from .._kernels import jit
 from ..errors import DataError
 from .rounding import inflated
 
-#: Distances that a compiled function is called for at a time: the first few often decide.
+#: The number of distances in the first and the later calls of a compiled function: the first few
+#: often decide.
 _FEW, _MANY = 16, 4096
 _LARGEST = np.finfo(np.float64).max.item()
 
@@ -48,7 +49,7 @@ def _weighted(amount: float, cost: float) -> float:
 def _sound(value: Any, most: float | None) -> float:
     try:
         number = float(value)
-    except Exception:  # objects may raise anything
+    except Exception:  # objects may raise any error
         number = math.nan
     if not 0 <= number < math.inf or (most is not None and number > most):
         rule = "return finite numbers of at least 0 and at most `most`"

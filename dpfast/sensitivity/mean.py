@@ -112,7 +112,7 @@ def _largest(side: Cells, count: int, v: int, k: int) -> Fraction:
     for b in range(k + 1):
         kept = max(count - (k - b), 0)
         s = kept + b
-        if s:  # removing a row that is alone changes less than adding one at a bound
+        if s:  # removing the only row changes the mean less than adding one at a bound
             best = max(best, Fraction(s * v - side.below(kept), s * (s + 1)))
     return best
 

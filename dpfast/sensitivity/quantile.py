@@ -13,12 +13,14 @@ from ..summaries.order import Ranks, Window
 from .column import Clamped, ColumnSensitivity
 from .ranks import FARTHEST, column, effective_floor, of_nothing, rank_rule, reach, starts
 
-#: Computed bounds exceed the true smooth sensitivity by different factors of up to 1 + 2**-41. So
-#: they are (beta + 2**-41)-smooth: noise must be calibrated for ``beta + BETA_SLACK``.
+#: The computed bound may exceed the true smooth sensitivity by a factor of up to 1 + 2**-41, which
+#: differs between neighbors. So it is (beta + 2**-41)-smooth: noise must be calibrated for ``beta +
+#: BETA_SLACK``.
 BETA_SLACK = 2.0**-40
 
 _HALF = Fraction(1, 2)
-#: The first window reaches pairs worth e**-20 of the range; a wider one is rarely needed.
+#: The first window contains all pairs that can contribute e**-20 of the range. A wider one is
+#: rarely needed.
 _FIRST_REACH = 20.0
 
 
@@ -69,7 +71,7 @@ class SmoothBound:
         if n == 0 and self.replaced:
             return QuantileBound(
                 of_nothing(self.q, lo, hi), self.floor, 0, window.nan
-            )  # no neighbors
+            )  # nothing to replace
         rows = column(window, lo, hi)
         smooth = self._smooth(window, rows, self.width)
         if len(window.values) < n:
@@ -104,7 +106,7 @@ def local_in_window(
 ) -> float:
     """Return a quantile's A(k), k = `distance`, from a window of k + 1 ranks or more either way."""
     n = window.n
-    k = min(distance, n + 1)  # all rows and one more: no dataset is farther
+    k = min(distance, n + 1)  # no dataset differs in more than all rows and one
     rows = column(window, lo, hi)
     if neighbors == "replace":
         return rows.local_replace(rank_rule(q)(n), k) if n else 0.0

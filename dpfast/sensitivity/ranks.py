@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._kernels.sensitivity import Column, rank_starts
 from ..summaries.order import Window
 
-#: A number of rows or ranks beyond all data.
+#: Stands for a number of rows, or a rank, beyond all data.
 FARTHEST = 1 << 60
 
 

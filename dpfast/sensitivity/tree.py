@@ -38,7 +38,7 @@ from .known import KnownSensitivity, only
 from .ranks import effective_floor
 from .rounding import float_up, inflated, rounded_up
 
-#: The name in errors.
+#: The kind of statistic in errors.
 _TREE = "a spanning tree, of which one weight is replaced"
 
 
@@ -150,7 +150,7 @@ class _Cuts:
         self._nodes = len(vertices)
         self._ends = numbers.reshape(-1, 2).astype(np.int32)[order]
         self._weights = values[order]
-        #: Thresholds: the distinct weights and the largest possible weight.
+        #: The thresholds: all distinct weights, and the largest possible weight.
         self.levels = np.unique(np.append(values, self.reach))
         self._lighter = np.searchsorted(self._weights, self.levels)
         self._flows: dict[int, Any] = {}
@@ -199,7 +199,7 @@ class _Cuts:
 
 def _highest(cuts: _Cuts, edge: int, most: int, reached: float) -> float:
     """Return the highest threshold with a cut of up to `most` lighter edges, if above `reached`."""
-    low = cuts.first(edge) - 1  # here the cut is empty
+    low = cuts.first(edge) - 1  # at this threshold the cut is still empty
     high = len(cuts.levels)
     while high - low > 1:
         middle = (low + high) // 2
@@ -220,7 +220,7 @@ def _best(cuts: _Cuts, edge: int, beta: float, best: float) -> float:
         alone = t * math.exp(-beta * size)
         return max(alone, (t - weight) * math.exp(-beta * (size - 1))) if size else alone
 
-    best = max(best, weight)  # the highest threshold with an empty cut
+    best = max(best, weight)  # the highest threshold with an empty cut is the weight of the edge
     if first > last:
         return best
     ends = first, cuts.capacity(edge, first), last, cuts.capacity(edge, last)
@@ -229,7 +229,8 @@ def _best(cuts: _Cuts, edge: int, beta: float, best: float) -> float:
     pending = [ends]
     while pending:
         low, least, high, most = pending.pop()
-        # Sizes grow with the threshold: between equal ones the highest threshold has been seen.
+        # The size of a cut grows with the threshold. If both ends have equal sizes, the highest
+        # threshold of this size was checked before.
         if high - low < 2 or least == most or worth(high - 1, least) <= best:
             continue
         middle = (low + high) // 2

@@ -20,11 +20,11 @@ from .._core.types import Neighbors
 from .known import KnownSensitivity, only
 from .rounding import inflated, largest
 
-#: Rows of the matrix multiplied at a time.
+#: Rows of the adjacency matrix that are multiplied at a time.
 _ROWS = 512
-#: Sums of up to this many ones are exact in float32.
+#: float32 adds up this many ones exactly.
 _MOST = 1 << 24
-#: The name in errors.
+#: The kind of statistic in errors.
 _TRIANGLES = "triangles, of which one edge is added or removed"
 
 
@@ -137,7 +137,7 @@ def _fronts(matrix: NDArray[np.float32]) -> list[tuple[int, int]]:
         a = (part @ matrix).astype(np.int64)
         edge = part.astype(np.int64)
         b = degree[start : start + _ROWS, None] + degree - 2 * a - 2 * edge
-        keep = np.ones(a.shape, bool)  # all but pairs of a vertex with itself
+        keep = np.ones(a.shape, bool)  # all pairs but those of a vertex with itself
         keep[np.arange(len(part)), np.arange(start, start + len(part))] = False
         np.maximum.at(most, a[keep], b[keep])
     front: list[tuple[int, int]] = []

@@ -49,7 +49,7 @@ class Ends(NamedTuple):
     upper: Column
     with_upper: Column
     with_lower: Column
-    low: float  # the least row that is kept, and `high` the largest
+    low: float  # the smallest and the largest row that are kept: `low`, `high`
     high: float
 
     def bound(self, of: Sensitivity, winsorized: bool) -> float:
@@ -116,7 +116,7 @@ def from_ranks(column: Clamped, proportion: Fraction, beta: float, winsorized: b
         return Kept(0.0, 0, 0, lo, hi)
     bound = ends.bound(of, winsorized)
     needed = reach(beta, lo, hi, smallest * (1 - 2.0**-40)) + 1
-    if needed > width:  # the window was not wide enough for all
+    if needed > width:  # the window did not contain all ranks that matter
         ends = _ends(column, proportion, needed)
         assert ends is not None
         bound = ends.bound(of, winsorized)

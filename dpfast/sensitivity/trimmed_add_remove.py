@@ -113,7 +113,7 @@ def smooth_moving(clamped: Clamped, p: Fraction, beta: float, winsorized: bool) 
         pair = max(_pair(windows, p, rate, clamped), least)
         ends = _ends(windows, p, beta, clamped, least, width) if winsorized and p else 0.0
         smallest = min(pair, ends) if ends else pair
-        # A pair farther out is worth less than (hi - lo) exp(-rate (width - 1)).
+        # A pair of ranks farther apart contributes less than (hi - lo) exp(-rate (width - 1)).
         needed = reach(decay, lo, hi, smallest * (1 - 2.0**-40)) + 2
         if width >= min(needed, n + 2):
             break
@@ -123,7 +123,7 @@ def smooth_moving(clamped: Clamped, p: Fraction, beta: float, winsorized: bool) 
     else:
         slope = 1 - 2 * p
         bound = pair * _over(slope * n - 1, slope, beta)
-    # No mean can leave the bounds.
+    # Means stay within the bounds.
     bound = min(rounded_up(bound), rounded_up(hi - lo))
     if not n:
         return Kept(bound, 0, 0, lo, hi)
@@ -172,7 +172,7 @@ def _ends(
     low, high = windows
     n, lo, hi = low.n, clamped.lo, clamped.hi
     mirrored = -high.values.astype(np.float64)[::-1]
-    last = n + 2 - high.first - len(mirrored)  # counted from above
+    last = n + 2 - high.first - len(mirrored)  # the rank counted from above
     best = 0.0
     for values, first, bounds in ((low.values, low.first, (lo, hi)), (mirrored, last, (-hi, -lo))):
         starts = _starts(p, first, len(values), min(width, n) + 2)

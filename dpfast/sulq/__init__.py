@@ -44,7 +44,7 @@ __all__ = [
     "serve",
 ]
 
-if not TYPE_CHECKING:  # which would take every name then
+if not TYPE_CHECKING:  # type checkers would accept every name otherwise
 
     def __getattr__(name: str) -> NoReturn:
         where = f"a learner is in dp.learn: write dp.learn.{name}"

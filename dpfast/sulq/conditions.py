@@ -169,7 +169,7 @@ class Attribute(Condition):
         return {name: value for name, value in fields.items() if value is not None}
 
 
-#: The operation of each word on one or two conditions.
+#: The operator for each word that joins conditions or negates one.
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "not": operator.invert,
     "and": operator.and_,

@@ -24,9 +24,9 @@ from ..tables.data import as_rows
 from .row_functions import Function, MaskedChunk, whole_row, with_nan
 from .terms import Term
 
-#: Columns, at most.
+#: The most columns.
 MOST_COLUMNS = 1 << 32
-#: The name or the number of a column.
+#: A column, by name or number.
 Column: TypeAlias = int | str
 
 

@@ -27,9 +27,9 @@ from .conditions import Condition
 from .parties import Party, common_rows, expect_questions, inside, spread_of
 from .row_sets import RowSets
 
-#: The largest number of sets by default.
+#: The most sets by default.
 MOST = 1000
-#: A guess of a (1 - a), and of b (1 - b), before anybody has been asked.
+#: An assumed value of a (1 - a), and of b (1 - b), before any query is answered.
 USUAL = 0.2
 
 
@@ -148,7 +148,7 @@ def implication_strength(
         chosen = RowSets.random(n, r, generator)
         (total, x), (other, y) = a.contrasts(alpha, chosen), b.contrasts(beta, chosen)
         totals += total, other
-        rows.append([x, y, chosen.sizes - n / 2])  # the excess of a set of more than half
+        rows.append([x, y, chosen.sizes - n / 2])  # how far the size of each set exceeds n / 2
     first, second = (totals / times / n).tolist()
     x, y, shift = np.concatenate(rows, axis=1)
     x, y = x - shift * first, y - shift * second

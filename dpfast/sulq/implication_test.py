@@ -218,7 +218,8 @@ def implication_test(
             excesses.append(excess)
             answers.append(b.sum(beta, chosen.mask(0)) - size * other)
     spread = spread_of(fraction, n)
-    noise = 1.25 * a.deviation**2  # of the sum, and half of the error of the number of all rows
+    # The variance of the sum's noise, and a fourth of it for the noise of the total.
+    noise = 1.25 * a.deviation**2
     return ImplicationTest(
         alpha=fraction,
         beta=other,

@@ -133,7 +133,7 @@ class NoisySums:
         self._nan = checks.nan_policy(nan, self._neighbors)
         self._source = as_rows(
             once(data, [queries], self._neighbors)
-        )  # in which a set may be a mask
+        )  # data in which a set of rows may be given by a mask
 
         def after(rounds: Rounds) -> None:
             self._rounds = rounds
@@ -353,7 +353,7 @@ class NoisySums:
         if rows is not None and of_engine(source):
             refuse_array("rows", rows)
         where = _row_set(rows, source.length, relation)
-        is_mask = rows is not None and np.asarray(rows).dtype == np.bool_  # and no row numbers
+        is_mask = rows is not None and np.asarray(rows).dtype == np.bool_  # not row numbers
         labels = labels_of(source, rows) if is_mask else ()
         functions: list[Exact]
         if l2 is None:

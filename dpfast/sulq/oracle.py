@@ -331,7 +331,8 @@ class StatisticalQueryOracle(Oracle):
                     f"a function of {size} numbers" if size > 1 else "wider bounds",
                 )
         parts = [self._plan.asking(function, i) for i, function in enumerate(functions, first)]
-        return [replace(part, share=part.share / len(parts)) for part in parts]  # of all rounds
+        # Shares are fractions of all rounds together.
+        return [replace(part, share=part.share / len(parts)) for part in parts]
 
     def _sums(self, total: Total, parts: list[Part]) -> tuple[list[int], int | Fraction]:
         def checked(source: RowSource) -> list[int]:

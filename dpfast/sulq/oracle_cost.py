@@ -45,11 +45,11 @@ from .rounds import loss_of
 from .row_functions import NONE
 from .terms import Exact
 
-#: The fraction of the largest share that is left to all shares that hardly count, together.
+#: The total share of all parts that hardly need any, as a fraction of the largest share.
 _LEAST = Fraction(1, 1 << 13)
-#: Times the narrowest tolerance: as good as any wider one.
+#: Wider tolerances than this many times the narrowest need no smaller share.
 _MOST = 1e100
-#: The count of all rows, in units so small that the scale of noise is hardly rounded.
+#: The count of all rows. Its unit is so small that rounding the scale of its noise hardly matters.
 COUNTING = Exact(
     1, NONE, Fraction(1, 1 << 20), lambda chunk: ([chunk.count << 20], 0), (1 << 20, 1 << 20)
 )
@@ -123,7 +123,7 @@ class Plan:
         try:
             off = self.off(loss)
             return all(map(holds, questions))
-        except ArgumentError:  # noise that nobody can draw
+        except ArgumentError:  # no sampler can draw such noise
             return False
 
 
@@ -142,7 +142,7 @@ def planned(questions: Questions, rows: int, pure: bool) -> Plan:
         half = float(unit * math.isqrt(part.l2_squared))
         off = _off(widths.values(), [times[t] for t in widths], sensitivity, half, power)
         widths = {t: size * (1.0 - off) - half * off for t, size in widths.items()}
-    least = min(widths.values())  # all sizes as parts of `rows`
+    least = min(widths.values())  # from here on, sizes are fractions of `rows`
     weights: dict[Fraction | None, Fraction] = {
         t: Fraction((least / size) ** power) for t, size in widths.items()
     }
@@ -161,7 +161,7 @@ def _off(
     least = float(t.min())
     t, h = np.minimum(t, least * _MOST) / least, half / least
     weight = np.array(times) * (sensitivity / least) ** power * (t + h)
-    low, high = 0.0, 1.0 / (1.0 + h)  # where nothing is left for the narrowest
+    low, high = 0.0, 1.0 / (1.0 + h)  # at the upper end nothing remains for the narrowest tolerance
     for _ in range(60):
         middle = (low + high) / 2.0
         size = t * (1.0 - middle) - h * middle
@@ -228,7 +228,8 @@ def least_rows(plan: Plan, function: Exact, loss: Loss) -> int | None:
     Only more rows than those of the plan are tried: the shares do not depend on this number.
     """
     every, enough = plan.distinct(), plan.rows + 1
-    for questions in ([every[0], every[-1]], every):  # the first are soon tried, and close
+    # The first two are checked fast, and give nearly the answer.
+    for questions in ([every[0], every[-1]], every):
 
         def holds(rows: int, questions: Sequence[int] = questions) -> bool:
             return replace(plan, rows=rows).hold(loss, function, questions)

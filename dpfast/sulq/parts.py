@@ -21,11 +21,12 @@ from ..noise.wishart import MatrixNoise, matrix_noise
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
 
-#: What some integers of a round get.
+#: The noise of some integers of a round.
 Noise: TypeAlias = "IntegerNoise | MatrixNoise | BoxesNoise"
-#: Some integers of a round, and by how much they change.
+#: Some integers of a round, and by how much one row can change them.
 Some: TypeAlias = "Part | Matrix | Boxes"
-#: One noise distribution for all rounds: losses of several distributions have no exact sum.
+#: All rounds use the same noise distribution, because losses of different distributions have no
+#: exact sum.
 _DISTRIBUTIONS: dict[type[Any], str] = {
     Pure: "laplace",
     Approx: "rounded-gaussian",
@@ -75,7 +76,7 @@ class Part:
         """Return the noise of this part in one of `rounds` rounds, from public numbers."""
         times, share = rounds * self.share.denominator, self.share.numerator
         sizes = (self.l0, self.l1, self.l2_squared)
-        l0, l1, l2_squared = (-(-times * x // share) for x in sizes)  # rounded up
+        l0, l1, l2_squared = (-(-times * x // share) for x in sizes)  # division that rounds up
         return integer_noise(loss, Sensitivity(l0, l1, l2_squared), _DISTRIBUTIONS[type(loss)])
 
 
@@ -112,7 +113,8 @@ class Matrix:
     def noise(self, loss: Loss, rounds: int | Fraction) -> MatrixNoise:
         """Return the noise of this matrix in one of `rounds` rounds, from public numbers."""
         assert isinstance(loss, Pure) or (isinstance(loss, Approx) and rounds == 1)
-        # Its part of the loss, and not a larger trace: what is rounded down is noised for it, too.
+        # It gets a part of the loss instead of a larger trace, because the noise also has to cover
+        # rounding.
         part = Pure(loss.epsilon * self.share / rounds)
         return matrix_noise(part, self.width, self.trace, self.public_squares)
 

@@ -13,7 +13,8 @@ from ..tables.data import as_rows
 from .row_functions import ONES
 from .terms import Exact, Term, exact
 
-#: Questions of an oracle, each of which has a share of its own, and numbers of an answer, at most.
+#: The most questions of an oracle, each of which has its share of the loss, and the most numbers of
+#: an answer.
 MOST_QUESTIONS = MOST_NUMBERS = 1 << 20
 
 
@@ -56,7 +57,7 @@ class Questions:
         self.reference = self._summed(function)
         if not self.reference.sensitivity(neighbors).l1:
             checks.fail("bounds", "a pair (lo, hi) with lo < hi", bounds)
-        least = 1024 * function.unit  # of a cell, which is rounded to
+        least = 1024 * function.unit  # answers are rounded to cells of this unit
         if min(self.tolerances) < least:
             checks.fail("tolerance", f"at least {float(least):.3g} for such functions", tolerance)
 

@@ -27,13 +27,14 @@ from .conditions import Condition, read
 from .noisy_sums import NoisySums
 from .row_sets import RowSets
 
-#: Bytes of text at most: a question without its row sets, an answer without its numbers.
+#: The most bytes of the text of a question (without its row sets), and of an answer (without its
+#: numbers).
 WORDS = 1 << 20
-#: Bytes of a number at most, and row sets of a question at most.
+#: The most bytes of a number, and the most row sets of a question.
 NUMBER, SETS = 32, 1 << 20
-#: The size of numbers in an answer is less: squares of many of them can be added up.
+#: Numbers of an answer are smaller in absolute value, so that squares of many can be added up.
 LARGEST = 2.0**200
-#: Errors whose text the other party may read.
+#: Errors whose text is sent to the other party.
 SAID_TO_THE_OTHER = (ArgumentError, ArgumentTypeError, BudgetError)
 NAMES: dict[str, type[Exception]] = {
     kind.__name__: kind for kind in (*SAID_TO_THE_OTHER, DataError, SourceError)
@@ -122,9 +123,9 @@ def _reply(sums: NoisySums, message: bytes) -> bytes:
         reply = {"answer": _answer(sums, message)}
     except SAID_TO_THE_OTHER as error:
         reply = {"error": [type(error).__name__, str(error)]}
-    except DataError:  # its text may name a file
+    except DataError:  # the text of the error may name a file
         reply = {"error": ["DataError", "the data hold what the question does not allow"]}
-    except Exception as error:  # its text may say anything
+    except Exception as error:  # the text of the error may contain anything
         hide_error(error)
         reply = {"error": ["SourceError", "the other party could not answer the question"]}
     return json.dumps(reply).encode()
@@ -139,7 +140,7 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
     numbered = sums.neighbors == "replace" or question.get("sets") is None
     if (
         not numbered and question.get("ask") != "noise"
-    ):  # if a set fits tells how many rows there are
+    ):  # whether a set fits would reveal the number of rows
         checks.fail(
             "sets",
             "left out unless neighbors='replace', because other rows have no fixed numbers",

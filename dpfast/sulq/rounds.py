@@ -122,7 +122,7 @@ class _Sums(_Round):
     def finish(self, summary: list[int], generator: Generator) -> list[int]:
         noisy: list[int] = []
         for _, same in groupby(self.noises, lambda pair: id(pair[0])):
-            (noise, size), *more = same  # parts in a row with the same noise are one draw
+            (noise, size), *more = same  # adjacent parts with the same noise are drawn together
             end = len(noisy) + size + sum(other for _, other in more)
             noisy += noise.add(summary[len(noisy) : end], generator)
         return noisy
@@ -299,7 +299,8 @@ class Rounds:
 
     def _use(self, uses: int) -> None:
         """Count some rounds as used, or refuse if too few are left or the process was forked."""
-        if self._process != witnesses():  # before the lock, which may have been copied closed
+        # Before the lock: a fork may have copied it while it was held.
+        if self._process != witnesses():
             raise BudgetError(
                 f"{self.name}: the rounds belong to the parent of this forked process, which does "
                 "not see that one was used; use them there, or pay for rounds of this process"

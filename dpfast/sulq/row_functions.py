@@ -21,9 +21,10 @@ from ..tables.labels import compare, labels_of
 from ..tables.masked import picked
 from .conditions import Condition
 
-#: Rows whose values are held as float64 at a time.
+#: Rows whose values are in memory as float64 at a time.
 BLOCK = 1 << 14
-#: A vector whose length is below this part of the radius is not cut, however sums are rounded.
+#: A vector whose computed length is below this fraction of the radius is not scaled, whatever
+#: rounding did to its length.
 SHORT = 1 - 2.0**-20
 
 
@@ -79,10 +80,10 @@ def kept(rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
     return rows[mask]
 
 
-#: Some columns of a row by name or number; None for all.
+#: Names or numbers of the columns that a function reads; None for all columns.
 Columns = frozenset[Any] | None
 
-#: No column, for functions that need not look at the row.
+#: No columns, for functions that do not read the row.
 NONE: Columns = frozenset()
 
 
@@ -119,7 +120,7 @@ class Function:
         return values.reshape(-1) if self.size == 1 else values
 
 
-#: 1 for each row.
+#: The function that is 1 for each row.
 ONES = Function(lambda chunk: np.ones(chunk.count), columns=NONE)
 
 
@@ -224,7 +225,7 @@ def _stored(f: Any, size: Any, source: RowSource, neighbors: str) -> Function:
     checks.entries("f", stored.length, source.length, neighbors)
     array = _held(stored, stored.length) if stored.array is None else stored.array
     if stored.length != source.length:
-        array = array[:0]  # which the pass finds too short, whatever it was
+        array = array[:0]  # an empty array, which the pass refuses because it is too short
     check = functools.cache(functools.partial(compare, labels_of(source, stored)))
 
     def values(chunk: MaskedChunk) -> NDArray[Any]:
@@ -283,7 +284,7 @@ def shortened(values: NDArray[Any], radius: float) -> tuple[NDArray[np.float64],
     x = np.array(values, np.float64, order="F")
     most, buffer = np.zeros(len(x)), np.empty(len(x))
     for column in x.T:
-        np.maximum(most, np.abs(column, out=buffer), out=most)  # NaN for a row with one
+        np.maximum(most, np.abs(column, out=buffer), out=most)  # NaN for a row that contains NaN
     absent: NDArray[np.bool_] = np.isnan(most)
     if absent.any():
         x[absent] = most[absent] = 0.0

@@ -35,7 +35,7 @@ from . import row_functions
 from .parts import Boxes, Part
 from .row_functions import Columns, Function, MaskedChunk, one_column, union
 
-#: A float, or a float64 array of what has several numbers: the arguments say which.
+#: A float, or a float64 array if the function has several numbers.
 Answer: TypeAlias = Any
 
 
@@ -136,7 +136,7 @@ class Exact:
         return np.array(values) if self.limits is None else values[0]
 
 
-#: 1 for each row.
+#: The count of rows: 1 for each.
 COUNT = Exact(1, row_functions.NONE, Fraction(1), lambda chunk: ([chunk.count], 0), (1, 1))
 
 
@@ -184,7 +184,7 @@ def listed(terms: Any) -> list[Term]:
     """Return the terms of a batch; a function without a `Term` becomes one."""
     try:
         terms_of_batch = [term if isinstance(term, Term) else Term(term) for term in terms]
-    except Exception:  # an object may raise anything here
+    except Exception:  # an object may raise any error here
         checks.fail_kind("terms", "a sequence of functions", terms)
     if not terms_of_batch:
         checks.fail("terms", "at least one", terms)
@@ -274,7 +274,8 @@ def _power(
         sums = totals.rows * first + totals.sum
         if power == 2:
             sums = totals.rows * first**2 + 2 * first * totals.sum + totals.squares
-        if isinstance(fill, str):  # left out, which is 0: only where rows come and go
+        # Missing values are left out, that is, they count as 0; this is for add-remove only.
+        if isinstance(fill, str):
             return [sums], totals.missing
         return [sums + totals.missing * (first + grid.cell(fill)) ** power], 0
 
@@ -301,9 +302,9 @@ def _product(
     return Exact(1, columns, unit * other, tally, (min(corners), max(corners)))
 
 
-#: Integers, rows without a value, and rows read.
+#: Integer sums, the number of rows with missing values, and the number of rows read.
 Sums = tuple[list[int], int, int]
-#: A pass over a source that returns integers.
+#: A function that makes a pass over a source, and returns integers.
 Total = Callable[[RowSource], list[int]]
 
 

@@ -52,7 +52,8 @@ class CellCounts:
     def totals(self) -> Totals:
         """The exact totals of the rows, in cells from the first one."""
         held, u = self.held, np.arange(len(self.held))
-        # In parts of 16 bits, by squares of 30 and of 2**15 cells, no sum is beyond int64.
+        # A part of a count has 16 bits, the square of a cell number 30, and there are at most 2**15
+        # cells. So no sum overflows int64.
         parts = [(held >> shift & (1 << 16) - 1, shift) for shift in range(0, 64, 16)]
         first, second = (sum(int(p @ power) << shift for p, shift in parts) for power in (u, u * u))
         rows = int(held.sum())
@@ -85,7 +86,8 @@ def cell_counts(
     axes = []
     for grid in cells:
         edges = (np.arange(grid.span + 2, dtype=np.float64) + (grid.first - 0.5)) * grid.grid
-        odd = edges[(grid.first + 1) % 2 :: 2]  # whose lower ends are on the even cells below
+        # Edges above even cells: a value on such an edge is rounded to the even cell.
+        odd = edges[(grid.first + 1) % 2 :: 2]
         odd[:] = np.nextafter(odd, np.inf)
         axes.append(Axis(edges[:-1].copy(), float(edges[-1]), len(edges), False))
     ends = [np.array([grid.first, grid.last]) * grid.grid for grid in cells]

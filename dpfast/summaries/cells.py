@@ -23,7 +23,8 @@ from .._core import checks
 from .._kernels.summaries import Grid
 from ..tables.sql.store import SqlRows
 
-#: About the log2 of the number of cells between the bounds: for sums, and for sums of products.
+#: The number of cells between the bounds is about 2**FINE for sums, and 2**SQUARES for sums of
+#: products.
 FINE, SQUARES = 40, 30
 _REACH = 50
 
@@ -78,7 +79,7 @@ def cells(lo: float, hi: float, bits: int = FINE, width: float | None = None) ->
     grid = math.ldexp(1.0, max(fine, math.frexp(largest)[1] - 1 - _REACH, -1000))
     if lo == hi:
         return Cells(grid, round(lo / grid), 0)
-    unit = Fraction(grid)  # lo / grid might underflow to 0, on the wrong side of lo
+    unit = Fraction(grid)  # lo / grid could underflow to 0, which would be on the wrong side of lo
     first, last = math.ceil(Fraction(lo) / unit), math.floor(Fraction(hi) / unit)
     if first >= last and width is not None:
         first = last = round(Fraction(lo) / unit)

@@ -19,11 +19,11 @@ from ..tables.sql.counts import SqlNumbers
 from .floyd_rivest import Target
 from .order_statistics import KnownRanks, Multiset
 
-#: Cells of a statement.
+#: The most cells that one SQL statement counts.
 CELLS = 4096
-#: Rows, or possible numbers, of an interval whose numbers are read.
+#: Numbers of an interval are read one by one if it has at most this many rows or possible numbers.
 FEW = 40_000
-#: The log2 of the narrowest cell: half of it is a float64.
+#: The log2 of the narrowest cell: half of its width is still a float64.
 NARROWEST = -1073
 
 #: The first number, the last number and the number of rows of each interval.
@@ -109,7 +109,8 @@ class CountedRanks:
         numbers, counts = numbers[is_number], counts[is_number]
         if not step:
             return numbers, numbers, counts
-        # An even multiple has both ends of its cell, and an odd one neither.
+        # A value halfway between two multiples is rounded to the even one, so the cell of an even
+        # multiple includes both ends.
         is_odd = np.mod(numbers / step, 2) != 0
         lowest, highest = numbers - step / 2, numbers + step / 2
         lowest[is_odd] = np.nextafter(lowest[is_odd], math.inf)

@@ -32,13 +32,14 @@ from .order_statistics import (
     random_words,
 )
 
-#: Standard deviations of the sample's error that a bracket allows for: one in a million misses.
+#: A bracket allows for this many standard deviations of the error of the sample: it misses once in
+#: a million.
 SLACK = 5.0
-#: The same for bytes, where each threshold costs and a miss is cheap.
+#: The same for single bytes, where thresholds cost more and a miss costs little.
 SLACK_BYTES = 4.0
-#: The most values of an array that is joined with others.
+#: Longer arrays of values are not concatenated with others.
 SHORT = 1 << 15
-#: Up to this many thresholds, counting bytes is faster than a histogram.
+#: With at most this many thresholds, counting bytes is faster than a histogram.
 THRESHOLDS = 24
 
 
@@ -169,7 +170,7 @@ def _bracket_of(values: Block, drawn: int, sample: Sample, target: Target, slack
     present = rows - sample.nulls
     if drawn:
         present = round(present * (size / drawn))
-    # A sample without any value present still tells that there are few of them.
+    # A sample in which all values are missing still shows that few are present.
     grain = rows // max(drawn, 1) + 1
     spare = 4096 + 32 * grain
     if size == 0 or present == 0:
@@ -178,12 +179,13 @@ def _bracket_of(values: Block, drawn: int, sample: Sample, target: Target, slack
     whole = rows - sample.nulls
 
     def error(rank: int) -> float:
-        # The error of a rank among all that was drawn: the share of NaN is estimated, too.
+        # The error of a rank among all values that were drawn, because the share of NaN is
+        # estimated, too.
         part = min(max(rank / whole, 0.0), 1.0)
         return slack * math.sqrt(drawn * part * (1 - part)) + slack * slack / 2
 
     first, last = target.ends(present + missing)
-    first = min(first, last + 1)  # a rank that does not follow n may lie far beyond it
+    first = min(first, last + 1)  # a rank that does not depend on n may lie far beyond it
     errors = error(first), error(last)
     if missing and target.missing is not None:
         lower = values.less(target.missing)
@@ -193,15 +195,15 @@ def _bracket_of(values: Block, drawn: int, sample: Sample, target: Target, slack
         errors = max(errors[0], error(first)), max(errors[1], error(last))
     i = math.floor(first / present * size - errors[0]) - 1
     j = math.ceil(last / present * size + errors[1])
-    i = min(i, size - 1)  # a rank that does not follow n may lie beyond the estimate of n
+    i = min(i, size - 1)  # a rank that does not depend on n may lie beyond the estimate of n
     low = values.take(i, min(i + 2, size)) if i >= 0 else None
     high = values.take(max(j - 1, 0), j + 1) if 0 <= j < size else None
     lo = None if low is None else low[0]
     hi = None if high is None else high[-1]
     share = (min(j, size) - max(i, 0)) / size
     room = int(1.25 * share * present + 4 * slack * present / math.sqrt(size)) + spare
-    # Three times what a sample of the right size leads to: a source that gives fewer values than
-    # asked for must not fill the memory.
+    # Three times the number that follows from a sample of the requested size, so that a source that
+    # returns fewer values than requested does not fill the memory.
     most = 2 * (last - first) + int(24 * rows ** (2 / 3) * slack / SLACK) + spare
     tied = any(pair is not None and bool(pair[0] == pair[-1]) for pair in (low, high))
     return Bracket(lo, hi, min(rows, room, most), share, tied)
@@ -229,7 +231,7 @@ def merged_brackets(brackets: list[Bracket], dtype: np.dtype[Any]) -> list[Brack
 class Tally(NamedTuple):
     """Counts around two pivots, and the values between them in parts of at most `room` in total."""
 
-    counts: tuple[int, ...]  # below, at_lo, between, at_hi, above, nan
+    counts: tuple[int, ...]  # of values below lo, at lo, between, at hi, above hi, and of NaN
     parts: list[NDArray[Any]]
     nulls: int
 
@@ -258,7 +260,8 @@ def tally(source: Source, brackets: list[Bracket], missing: float | None) -> lis
         for b, out, total in zip(brackets, outs, totals, strict=True):
             between = out[: total[2]]
             if 4 * between.shape[0] < out.shape[0] and rows < b.room:
-                between = between.copy()  # many chunks: free their empty room
+                # Release the unused memory, since there may be many chunks.
+                between = between.copy()
             result.append(Tally(total, [between], chunk.nulls))
         return result
 
@@ -354,7 +357,7 @@ def collect(source: Source, target: Target) -> KnownRanks:
             lambda a, b: (a[0] + b[0], a[1] + b[1]),
         )
         values = np.concatenate(parts)
-    values.sort()  # NaN last
+    values.sort()  # sorts NaN last
     present = values.shape[0]
     if present and values.dtype.kind == "f" and values[-1] != values[-1]:
         present -= int(np.count_nonzero(np.isnan(values)))
@@ -391,7 +394,7 @@ def find(source: Source, target: Target) -> KnownRanks:
             return ranks
         if small:
             return tally_bytes(source, None, target.missing)
-        # The sample was biased, or unlucky: draw another by a pass.
+        # The sample was biased, or unlucky: draw another one in a further pass.
         sample, slack = draw(source), slack * 1.5
 
 

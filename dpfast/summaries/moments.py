@@ -19,7 +19,7 @@ from .cells import Cells
 from .side_by_side import flat, refuse_length, summed
 
 Pairs = Sequence[tuple[float, float]]
-#: Which two columns of several are multiplied.
+#: The pairs of columns to be multiplied, by index.
 IndexPairs = Sequence[tuple[int, int]]
 
 

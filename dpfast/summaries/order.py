@@ -24,9 +24,10 @@ from .order_statistics import KnownRanks, Multiset, SortedRows, least_from, sort
 
 __all__ = ["SMALL", "Ranks", "Window", "window"]
 
-#: Up to this many values, sorting a copy costs less than looking for pivots.
+#: Up to this many values, sorting a copy is faster than searching for pivots.
 SMALL = 1 << 14
-#: Up to this many values of an array, on one thread, one kernel that selects the window costs less.
+#: Up to this many values of an array, and on one thread, a single kernel that selects the window is
+#: faster.
 MIDDLE = 1 << 21
 
 
@@ -200,7 +201,8 @@ class Ranks:
         edge = least_from(self._source.dtype, value)
         missing = self._missing
         if edge is not None and (missing is None or not value <= missing < edge.item()):
-            value = edge.item()  # the same rows are below, and pivots are of this dtype
+            # As many values are below, and this one is of the dtype of the pivots.
+            value = edge.item()
         for ranks in self._held:
             less = ranks.less(value)
             if less is not None:
@@ -233,7 +235,7 @@ class Ranks:
         if values is None:
             return None
         if values.dtype.kind == "f":
-            values += 0.0  # -0.0 and 0.0 are one value, in random order
+            values += 0.0  # -0.0 and 0.0 are one value whose order is random
         return Window(values if convert is None else convert(values), first, n, 0)
 
     def _cheap(self, target: Target) -> KnownRanks | None:
@@ -310,7 +312,7 @@ def _known_sorted(source: ArraySource, target: Target) -> KnownRanks:
     array, n = source.array, source.length
     present = n
     if n and array.dtype.kind == "f" and np.isnan(array[-1]):
-        present = bisect_left(array, True, 0, n - 1, key=np.isnan)  # the first NaN
+        present = bisect_left(array, True, 0, n - 1, key=np.isnan)  # index of the first NaN
     sorted_rows = SortedRows(array, source.dtype, 0, present)
     return known_ranks([sorted_rows], 0, 0, n - present, target.missing, source)
 

@@ -20,7 +20,7 @@ from .._kernels.summaries import order_part
 from ..errors import DataError
 from ..rng import default_generator
 
-#: Indices outside the window at which the claim ``assume_sorted=True`` is checked.
+#: The number of indices outside the window where ``assume_sorted=True`` is checked.
 PROBES = 64
 
 
@@ -202,7 +202,7 @@ def insert(
     result: list[Segment] = []
     for i, segment in enumerate(segments):
         less, after = segment.less(value), segments[i + 1 :]
-        if less is None:  # values are missing between the pivots on either side
+        if less is None:  # the values between the pivots on either side were not kept
             assert isinstance(segment, Block)
             if not after[0].less(value):
                 return [*result, Block(segment.values, segment.count + count), *after], below
@@ -292,5 +292,5 @@ class KnownRanks:
             return np.concatenate([convert(part) for part in parts])
         values = parts[0] if len(parts) == 1 else np.concatenate(parts)
         if values.dtype.kind == "f":
-            values += 0.0  # -0.0 and 0.0 are one value, in random order
+            values += 0.0  # -0.0 and 0.0 are one value whose order is random
         return values

@@ -29,11 +29,11 @@ class Sums(Protocol):
 
 S = TypeVar("S", bound=Sums)
 
-#: Counts of each column, and how many rows were looked at.
+#: The counts of each column, and the number of rows read.
 Tally: TypeAlias = tuple[list[NDArray[np.int64]], int]
-#: Rows of a stretch, of which every column stays in a cache.
+#: Rows of a stretch: few enough that all columns of it stay in a cache.
 BLOCK = 1 << 13
-#: Bytes of a row from which on a mask is applied to rows and not to each column.
+#: If a row has at least this many bytes, a mask is applied to the row instead of to each column.
 LINE = 64
 
 
@@ -136,7 +136,7 @@ def tallied(
         return tallies, looked
 
     def merge(first: Tally, other: Tally) -> Tally:
-        # An engine may merge the same two again, so neither is written to.
+        # An engine may merge the same two tallies twice, so neither is changed.
         both = (
             [a + b for a, b in zip(first[0], other[0], strict=True)] if shared is None else shared
         )

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from .units import CARRY, SPAN, Room, add_wide, by_group, merge
 
-#: Cells that are added before all parts are merged again.
+#: All parts are merged once this many cells were added.
 PENDING = 1 << 20
-#: Bits of half a word.
+#: Half the bits of a word.
 HALF = np.uint64(32)
 
 
@@ -67,7 +67,7 @@ class Sparse:
             return np.empty(0, np.int64), np.empty((0, self.width), np.uint64)
         if len(self._parts) > 1:
             cells = np.concatenate([part for part, _ in self._parts])
-            order = np.argsort(cells, kind="stable")  # which merges parts that ascend
+            order = np.argsort(cells, kind="stable")  # a stable sort merges ascending parts fast
             cells = cells[order]
             first = np.flatnonzero(np.diff(cells, prepend=-1))
             sums = np.concatenate([sums for _, sums in self._parts])[order]
@@ -111,7 +111,8 @@ def added(sums: NDArray[Any], first: NDArray[np.int64]) -> NDArray[Any]:
         return np.add.reduceat(sums, first, axis=0) if len(sums) else sums
     low = sums[:, 0].view(np.uint64)
     lower, upper = np.add.reduceat(np.stack([low & SPAN, low >> HALF]), first, axis=1)
-    total = np.add.reduceat(sums, first, axis=0)  # whose low words are right but for their carries
+    # Low words are correct, and high words lack the carries.
+    total = np.add.reduceat(sums, first, axis=0)
     carries = ((lower >> HALF) + upper) >> HALF
     total[:, 1] += (carries << np.uint64(CARRY if sums.dtype == np.uint64 else 0)).view(sums.dtype)
     return total

@@ -30,7 +30,7 @@ class Totals(NamedTuple):
     missing: int = 0
     sum: int = 0
     squares: int = 0
-    read: int = 0  # rows looked at, those that `where` leaves out too
+    read: int = 0  # the number of rows read, including those that `where` leaves out
 
     def merge(self, other: Totals) -> Totals:
         return Totals(*map(add, self, other))

@@ -49,17 +49,20 @@ from .cells import Cells
 from .moments import placed
 from .side_by_side import refuse_length, stretches
 
-#: The place of the carries of a sum in the number of rows beside it.
+#: The number of rows of a unit is in the low bits of a word, and carries of the sum are counted
+#: from this bit on.
 CARRY = 40
-#: The largest size of an integer that gets noise by group.
+#: The largest absolute value of an integer that gets noise by group.
 LARGEST = 2**62
-#: Bytes of a code, bytes after which the free memory is looked up, and parts of a file.
+#: Bytes of memory for each code; bytes after which the free memory is checked again; parts of a
+#: spill file.
 UNIT, STEP, PARTS = 64, 1 << 27, 256
-#: The largest half of a product of cells.
+#: The largest half word; products of cells are added in two halves.
 SPAN = np.uint64(2**32 - 1)
-#: Sums of each unit, and last those of rows of no unit.
+#: Sums of each unit. The last row has the sums of rows without a unit.
 Room: TypeAlias = NDArray[np.uint64]
-#: Adds rows with the codes of their units to rooms, and returns how many are missing in each.
+#: A function that adds rows to the sums of their units, which codes name, in several rooms. It
+#: returns the number of missing values for each room.
 Add: TypeAlias = Callable[[Sequence[Any], NDArray[np.int32], Sequence[Room]], list[int]]
 
 
@@ -67,7 +70,7 @@ def zeros(shape: tuple[int, ...], dtype: Any = np.uint64) -> NDArray[Any]:
     """Return zeros, or raise an error that does not reveal the number of units or keys."""
     try:
         return np.zeros(shape, dtype)
-    except MemoryError as error:  # its message quotes the shape
+    except MemoryError as error:  # the message of NumPy shows the shape, which is private
         hide_error(error)
     raise DataError("there are too many ids or keys for the memory of this machine")
 
@@ -190,7 +193,8 @@ class Units:
         low, high = self._codes.words()
         parts = np.empty_like(low)
         hashes(self._key, low, high, parts)
-        part = (parts % PARTS).astype(np.int64)  # bits that places of codes do not depend on
+        # By hash bits that do not decide the place of a code in the table.
+        part = (parts % PARTS).astype(np.int64)
         order = np.argsort(part, kind="stable")
         if self._file is None:
             self._file = Spill(directory(None))
@@ -220,7 +224,7 @@ class Units:
                     codes.add(low.reshape(-1), high.reshape(-1), None, part_codes)
                     rooms = [grown(room, len(codes)) for room in rooms]
                     for room, more in zip(rooms, sums, strict=True):
-                        whole = room[part_codes]  # each unit is there once
+                        whole = room[part_codes]  # each unit is there only once
                         plus(whole, more)
                         room[part_codes] = whole
                 yield [room[: len(codes)] for room in rooms]

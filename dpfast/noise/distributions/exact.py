@@ -21,7 +21,7 @@ from .table import Prepared
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-_ROOM = 4096  # undecided samples at a time
+_ROOM = 4096  # the most undecided samples that are kept at a time
 
 
 def _exactly(x: Any) -> Fraction:
@@ -65,7 +65,8 @@ class Tail:
             mp = context(self.bits + 64)
             near = probability(mp)
             if not near or mp.mag(near) < -self.bits - 2:
-                # Below every k but 0; as a fraction exp(-2^40) would not fit into memory.
+                # The probability is below every k except 0. It is not made a fraction, because that
+                # of exp(-2^40) would not fit into memory.
                 if self.k:
                     return False
                 self.refine()

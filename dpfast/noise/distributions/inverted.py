@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from .base import Floats, context, ratio
 from .exact import Tail, nearest_double
 
-#: Error of a logarithm, and what several roundings of float64 after it are at most.
+#: Bounds on the relative error of a logarithm, and of the few roundings of float64 after it.
 _LOG, _ROUND = 2.0**-47, 2.0**-50
-#: Bits of t, or of 1 - t, from which the search starts next to the answer.
+#: The search starts next to the answer if t, or 1 - t, is known to this many bits.
 _NEAR = 61
 Words = NDArray[np.uint64]
 
@@ -32,7 +32,7 @@ class Inverted(ABC):
     """A distribution of integers K, sampled by inversion; `most` also represents larger K."""
 
     __slots__ = ()
-    most: ClassVar[int] = 1 << 4096  # beyond all that float64 can hold on any grid
+    most: ClassVar[int] = 1 << 4096  # larger than any float64 divided by any granularity
 
     @abstractmethod
     def chance(self, mp: Any, m: int) -> Any:
@@ -69,12 +69,13 @@ class Gumbel(Inverted):
 
     def chance(self, mp: Any, m: int) -> Any:
         x = (m - Fraction(1, 2) - self.loc) / self.scale
-        with mp.extraprec(40):  # its error is a relative one of exp(-x)
+        with mp.extraprec(40):  # an absolute error of x is a relative error of exp(-x)
             chance = -mp.expm1(-mp.exp(-ratio(mp, x)))
         return +chance
 
     def guess(self, mp: Any, t: Any) -> int:
-        with mp.extraprec(int(abs(self.loc)).bit_length()):  # else `decide` counts what is missing
+        # Otherwise `decide` would find the rest by counting up or down.
+        with mp.extraprec(int(abs(self.loc)).bit_length()):
             x = -mp.log(-mp.log1p(-t))
             return int(mp.floor(ratio(mp, self.loc) + ratio(mp, self.scale) * x + 0.5))
 
@@ -133,7 +134,7 @@ def geometric(words: Words, p: Floats, more: Callable[[], int]) -> NDArray[np.in
     t, complement, width = _halves(words)
     log = np.where(t < 0.5, np.log(t), np.log1p(-np.minimum(complement, 0.5)))
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        y = log / np.log1p(-p)  # 0 for p = 1
+        y = log / np.log1p(-p)  # is 0 if p = 1
         bound = np.abs(y) * (4 * _LOG + 4 * width)
         open_ = ~(np.abs(y - np.rint(y)) > bound)
     out = np.minimum(np.floor(y), 2.0**62).astype(np.int64) + 1

@@ -26,13 +26,13 @@ class Logistic(Distribution):
         return tail / (1 + tail) ** 2
 
     def quantile(self, mp: Any, p: Any) -> Any:
-        return mp.log1p((1 - 2 * p) / p)  # without cancellation near p = 1/2
+        return mp.log1p((1 - 2 * p) / p)  # this form loses no digits near p = 1/2
 
     def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
         unit, power, terms = Positive(1.0, 0.0), Positive(1.0, 0.0), []
         ratio, r = Positive(h / p, 1.0), Positive(p / (1 - p), 2.0)
-        # 1 - r**j = (1 - r**2) (1 + r**2 + r**4 + ...) for an even j: nothing cancels.
-        square, odd, even = r * r, r, unit  # the next odd and even power
+        # For even j, 1 - r**j = (1 - r**2) (1 + r**2 + r**4 + ...), which needs no subtraction.
+        square, odd, even = r * r, r, unit  # sums of even and odd powers so far
         drop, rise = Positive((1 - 2 * p) / (1 - p), 3.0) * (unit + r), unit
         for j in range(1, order + 1):
             power = power * ratio

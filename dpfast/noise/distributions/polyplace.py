@@ -20,11 +20,11 @@ from .series import Positive
 @lru_cache(maxsize=256)
 def _constants(shape: float, precision: int) -> tuple[Any, ...]:
     """Return C, C_t and the tail probability at 1/a, as mpmath's raw numbers."""
-    mp = context(precision + 80)  # spare bits
+    mp = context(precision + 80)  # 80 guard bits
     a = mp.mpf(shape)
     inner, outer = 1 - 1 / a, 1 + 1 / a
     c = a / 2 / (1 + 2 / a * inner ** (a - 1))
-    # One-sided tail mass beyond the corner: C_t outer^-a / a.
+    # Probability of one tail beyond the corner: C_t outer^-a / a.
     c_tail = c * inner ** (a - 1) * outer ** (a + 1)
     knee = c_tail * outer**-a / a
     mp.prec = precision
@@ -95,7 +95,8 @@ class _Tail(Branch):
         term = Positive(1 + q, 3.0)
         terms = []
         for j in range(order):
-            # 1/a + j is within two units, the quotient within three: one more by `times(1)`.
+            # 1/a + j is within two units, the quotient within three, and `times(1)` allows for one
+            # more.
             term = (term * ratio).times((1 / self.distribution.shape + j) / (j + 1)).times(1.0)
             terms.append(term)
         return terms

@@ -42,10 +42,11 @@ from .base import Branch, Distribution, Floats, context
 
 ORDER = 8
 SAFETY = 1 + 2.0**-10
-_CENTER_ORDER = 14  # order of the series that reach from one segment to its neighbors
+_CENTER_ORDER = 14  # order of the series that extend from one segment to its neighbors
 _U = 2.0**-53
 
-# t**7 = T7/64 + ..., t**8 = T8/128 + ...: what is left of them in degrees 0 .. 6.
+# The terms of degrees 7 and 8 by Chebyshev polynomials, t**7 = T7/64 + ... and t**8 = T8/128 + ...:
+# T7 and T8 are dropped, and these are the remaining terms, of degrees 0 to 6.
 _ECONOMY = ((7, {1: 7 / 64, 3: -7 / 8, 5: 7 / 4}), (8, {0: -1 / 128, 2: 1 / 4, 4: -5 / 4, 6: 2.0}))
 
 
@@ -154,7 +155,7 @@ def _rows(branch: Branch, mp: Any, octave: Integers, part: Integers, middle: Flo
             error += size[j] * ((2 * j + 1) * _U)
         slope = sum(j * size[j] for j in range(1, ORDER + 1)) + np.abs(steeper)
         argument = 1 + np.ldexp(1.0, octave - 53)
-        argument[middle == middle.max()] += 512  # d is kept below 2**63
+        argument[middle == middle.max()] += 512  # because d is kept below 2**63
         error += slope * argument / half
         error += size.sum(0) * 2.0**-75 + 1e-200
     error = np.where(np.isfinite(error) & np.isfinite(c).all(0), error * SAFETY, np.inf)
@@ -166,7 +167,7 @@ def _rows(branch: Branch, mp: Any, octave: Integers, part: Integers, middle: Flo
     return rows
 
 
-#: Held while a table is made, so that one thread makes it and the others wait.
+#: Held while a table is computed, so that one thread does so and the others wait.
 _MAKING = threading.RLock()
 
 if hasattr(os, "register_at_fork"):

@@ -37,7 +37,7 @@ from ..distributions import Cauchy, Distribution, GeneralizedCauchy, StudentT
 from .calibration import Draft
 from .pair import best, largest_shift
 
-# beta stays this far from its bound, so that no difference of exponents loses more than 10 bits.
+# Beta is at most this fraction of its bound, so that differences of exponents lose at most 10 bits.
 _CLOSEST = 0.999
 
 

@@ -35,7 +35,7 @@ def arsinh_normal(rho: float) -> Draft:
     """Return the (alpha, beta) of least noise for rho among the multiples of table entries."""
     if rho < LEAST_RHO:
         checks.fail("rho", "at least 2**-41 for noise='arsinh-normal'", rho)
-    e = math.sqrt(2.0 * rho)  # the safety factor of the table covers its rounding
+    e = math.sqrt(2.0 * rho)  # the safety factor of the table covers the rounding of this
     merit, alpha, beta = 0.0, 0.0, 0.0
     for entry, shift in _ENTRIES:
         steps = math.floor(e / entry)

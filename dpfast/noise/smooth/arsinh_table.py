@@ -3,11 +3,11 @@
 SIGMA = 0.9
 SHARE = 0.6
 
-# s / e at e = 2**TINY.
+# The shift s divided by e, at e = 2**TINY.
 TINY = -30
 TINY_SHIFT = 0.854192
 
-# s / e at e = 2 ** (LOWEST + i / PER_OCTAVE).
+# The shift s divided by e, at e = 2 ** (LOWEST + i / PER_OCTAVE).
 LOWEST = -4
 PER_OCTAVE = 48
 SHIFT = (

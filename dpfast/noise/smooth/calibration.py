@@ -71,7 +71,7 @@ class Calibration:
 
 def floats(loss: privacy.Loss) -> dict[str, float]:
     """Return the amounts of a loss as floats, rounded down; refuse amounts out of range."""
-    amount(loss)  # below it the allowance for rounding S would no longer be small
+    amount(loss)  # raises for smaller amounts, for which the allowance for rounding S would matter
     return {name: privacy.float_down(getattr(loss, name)) for name in loss.amounts}
 
 
@@ -81,7 +81,7 @@ def pure_epsilon(rho: float) -> float:
     An epsilon-DP pair is a post-processing of randomized response, whose worst D_a / a is its
     Kullback-Leibler divergence epsilon tanh(epsilon / 2); so epsilon-DP gives rho-zCDP.
     """
-    most = 1.0 + 2.0 * math.sqrt(rho) + rho  # the root is less than this
+    most = 1.0 + 2.0 * math.sqrt(rho) + rho  # an upper bound of the root
     allowed = rho * (1.0 - 1e-14)
     return min(bisect(lambda e: e * math.tanh(0.5 * e) <= allowed, 0.0, most, 120)[0], MOST)
 

@@ -41,7 +41,7 @@ def log_delta_of_pair(epsilon: float, alpha: float, beta: float) -> float:
     constant = beta + epsilon + 0.5 * alpha * slope
     root = math.sqrt(slope * slope + 2.0 * spread * constant)
     r2 = 2.0 * constant / (slope + root)
-    r1 = (slope + root) / spread  # minus the left end
+    r1 = (slope + root) / spread  # the left end, negated
     drop = -math.expm1(-beta)
     x2, x1 = (r2 - alpha) * shrink, (r1 + alpha) * shrink
     right = mills_drop(x2, r2 * drop + alpha * shrink) + mills(r2) * drop
@@ -65,7 +65,8 @@ def alpha_of_beta(epsilon: float, delta: float, beta: float, accuracy: float = 1
         return high
     low, f_low = 0.0, log_delta_of_pair(epsilon, 0.0, beta) - target
     side = 0
-    # Illinois: false position that halves a stuck end, always keeping low on the private side.
+    # The Illinois method: false position that halves the weight of an end that stays. `low` is
+    # always on the private side.
     for step in range(100):
         if high - low <= accuracy * high:
             break

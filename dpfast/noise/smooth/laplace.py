@@ -44,7 +44,8 @@ def laplace(epsilon: float, delta: float) -> Draft:
     """Return the (alpha, beta) of Laplace noise that is least on evenly spread data."""
     log_delta = math.log(delta)
     top = 0.5 * epsilon
-    if _log_target(epsilon, log_delta, top) <= 0.0:  # it falls with beta: find where it ends
+    # The target falls with beta, so search for the largest beta.
+    if _log_target(epsilon, log_delta, top) <= 0.0:
         _, top = bisect(lambda b: _log_target(epsilon, log_delta, b) > 0.0, 0.0, top, 40)
     alpha, beta = best(lambda b: alpha_of_beta(epsilon, delta, b), top)
     return Draft(Laplace(), alpha, beta, "exact hockey-stick divergence, `noise.smooth.laplace`")

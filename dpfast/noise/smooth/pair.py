@@ -72,7 +72,7 @@ def best(
     at = max(i for i, score in enumerate(scores) if score >= peak * (1.0 - 1e-13))
     low = points[at - 1] if at > 0 else points[0] / 64.0
     high = points[min(at + 1, grid - 1)]
-    # Golden section; a tie moves right, to the larger beta.
+    # Golden section search. Of equal values it keeps the larger beta.
     x1, x2 = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     f1, f2 = merit(x1), merit(x2)
     for _ in range(steps):

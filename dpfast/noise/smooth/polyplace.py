@@ -42,7 +42,7 @@ def alpha_of_beta(shape: float, epsilon: float, beta: float) -> float:
                 return -math.expm1(-total / (a - 1.0))
             return (1.0 + joint) * math.exp((total - at_joint) / (a + 1.0)) - 1.0
 
-        # Smallest y whose image lies past the joint.
+        # The smallest y whose image lies beyond the joint.
         first = -math.expm1((cost - at_joint) / (a - 1.0)) if cost < at_joint else 0.0
         log_m = math.log1p(joint) + (cost - at_joint) / (a + 1.0)
         still = -math.expm1((log_m + math.log(q) - log_k) / (q + 1.0))
@@ -56,7 +56,8 @@ def polyplace(epsilon: float, share: float) -> Draft:
     """Return the PolyPlace noise with beta = share * epsilon and the exact alpha."""
     shape = 1.0 / share
     beta = epsilon / shape * (1.0 - 2.0**-40)
-    # Below the absolute accuracy of the exact value the published alpha = beta takes over.
+    # The absolute error is subtracted from the computed alpha. If the published alpha, which is
+    # beta, is larger, that is used.
     alpha = max(beta, alpha_of_beta(shape, epsilon, beta) - 2.0**-44)
     return Draft(
         PolyPlace(shape),

@@ -28,7 +28,7 @@ def real(value: Any) -> int | float | Fraction | None:
     """Return a score as a Python number, without loss; None for anything else."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    if isinstance(value, np.timedelta64):  # a subclass of NumPy's integers
+    if isinstance(value, np.timedelta64):  # numpy.timedelta64 is a subclass of NumPy's integers
         return None
     if isinstance(value, (bool, np.bool_, np.integer)):
         return int(value)
@@ -76,7 +76,7 @@ def distances(best: Any, values: NDArray[Any], *, overwrite: bool = False) -> ND
         return below
     if values.dtype.itemsize < 8:
         return np.asarray(best, np.float64) - values.astype(np.float64)
-    # The difference modulo 2**64 is the difference.
+    # The difference is below 2**64, so computing it modulo 2**64 is exact.
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
     top = np.asarray(best, values.dtype)
     below = (top.view(np.uint64) - values.view(np.uint64)).astype(np.float64)
@@ -120,7 +120,8 @@ class Scores(ABC):
     """Base of scores of candidates 0 .. count - 1, read as distances below the best score."""
 
     count: int
-    #: The absolute error of a distance, beside a relative 2**-50; 0 for scores as they are given.
+    #: The absolute error of a distance, in addition to a relative error of 2**-50. It is 0 for
+    #: scores that are given.
     slack: float = 0.0
 
     @abstractmethod
@@ -155,7 +156,7 @@ class PlainScores(Scores):
 
     best: Any
     _block: int
-    _maxima: NDArray[Any]  # of each block
+    _maxima: NDArray[Any]  # the largest score of each block
 
     def _keep_peaks(self, block: int, maxima: NDArray[Any]) -> NDArray[np.float64]:
         """Keep the largest score of each block, and return the distances of the blocks."""

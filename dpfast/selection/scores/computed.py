@@ -18,9 +18,10 @@ from ..._kernels.selection import ABOVE
 from ...errors import DataError, SlowWarning
 from . import OneRow, block_maxima, real, refuse
 
-#: Candidates evaluated together: their scores stay in the cache. No more than that are kept.
+#: Candidates that are evaluated together, so that their scores stay in the cache. Scores are kept
+#: only if there are no more than this many.
 STRETCH = 1 << 15
-#: Candidates at most: their numbers are exact in float64.
+#: The most candidates: their numbers are exact in float64.
 MOST = 1 << 53
 
 _PACKAGE = os.path.dirname(errors.__file__) + os.sep
@@ -101,7 +102,7 @@ class Computed(OneRow):
         else:
             self._loop = _PythonFunction(function, data)
             _warn_slow()
-        self._kept: NDArray[Any] | None = None  # all scores, if they are few
+        self._kept: NDArray[Any] | None = None  # all scores, if there are few
 
     def peaks(self, block: int) -> NDArray[np.float64]:
         tile = self._loop.tile
@@ -114,7 +115,7 @@ class Computed(OneRow):
             values = scores[start % tile :][: stop - start]
             first = start // block
             flags |= block_maxima(values, block, best[first : first - (-len(values) // block)])
-            refuse(flags | ABOVE)  # NaN and infinity at once
+            refuse(flags | ABOVE)  # report NaN and infinity without reading on
         refuse(flags)
         self._kept = values if self.count <= min(step, STRETCH) else None
         return self._keep_peaks(block, best)
@@ -131,7 +132,7 @@ class Computed(OneRow):
         tile = self._loop.tile
         tiles, row = np.unique(index // tile, return_inverse=True)
         values: NDArray[Any] = self._evaluated(tiles)[row, index % tile]
-        with np.errstate(invalid="ignore"):  # NaN among Python numbers
+        with np.errstate(invalid="ignore"):  # Python numbers may include NaN
             pure = (values <= self._maxima[index // self._block]).all()
         if not pure:
             raise DataError(

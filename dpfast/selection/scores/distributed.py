@@ -23,7 +23,7 @@ from ...tables.forms import Arrow, Readable, Values
 from ...tables.table import rows_of
 from . import OneRow, aligned, block_maxima, refuse
 
-#: Candidates whose scores are read once and kept.
+#: Up to this many candidates: all scores are read once and kept.
 FEW = 1 << 20
 
 RULE = "an array of real numbers"

@@ -14,7 +14,7 @@ from ..._kernels.selection import INFINITE, NAN
 from ...tables import chunk_dtype
 from . import CHUNK, PlainScores, Scores, aligned, block_maxima, distances, refuse
 
-#: The largest finite log-weight, in size: it keeps `slack` small.
+#: The largest absolute value of a finite log-weight. The bound keeps `slack` small.
 REACH = 2.0**40
 
 
@@ -126,7 +126,8 @@ class TiltedScores(Scores):
 
     def peaks(self, block: int) -> NDArray[np.float64]:
         self.stored.peaks(min(CHUNK, self.count))
-        # Scores are measured from the best one that `base` allows: errors grow with the distance.
+        # Distances are measured from the best score that `base` allows, because errors grow with
+        # the distance.
         parts = zip(_cut(self.stored.array), _cut(self.base), strict=True)
         allowed = (part[base > -math.inf] for part, base in parts)
         best = max((part.max() for part in allowed if len(part)), default=-math.inf)
