@@ -314,23 +314,19 @@ Lemma move : forall x A B M, table lo hi x -> (M <= amid x)%nat ->
   exists y, near x y /\ below y = A /\ above y = B /\ amid y = M.
 Proof.
   intros x A B M T HM Hd. unfold apart in Hd.
-  assert (Add : forall v, lo <= v <= hi -> (one (at_most a v) + below x = A /\
-    one (at_least b v) + above x = B /\ one (inside a b v) + amid x = M)%nat ->
-    exists y, near x y /\ below y = A /\ above y = B /\ amid y = M)
-    by (intros v Hv; exists (v :: x); rewrite !count_cons; auto using add_row).
-  assert (Remove : forall has, (0 < count has x)%nat -> (forall v, has v = true ->
-    below x = one (at_most a v) + A /\ above x = one (at_least b v) + B /\
-    amid x = one (inside a b v) + M)%nat ->
-    exists y, near x y /\ below y = A /\ above y = B /\ amid y = M).
-  { intros has H C. destruct (remove_row has x T H) as (u & y & Hu & Hy & E). exists y.
-    specialize (C u Hu). rewrite !E in C. split; [exact Hy|lia]. }
-  assert (A = S (below x) \/ B = S (above x) \/ below x = S A \/ above x = S B \/
-    amid x = S M)%nat as [C|[C|[C|[C|C]]]] by lia.
-  - apply (Add lo); [lra|]. kind lo (proj2 (at_most_true a lo) low).
-  - apply (Add hi); [lra|]. kind hi (proj2 (at_least_true b hi) high).
-  - apply (Remove (at_most a)); [lia|]. intros v Hv. kind v Hv.
-  - apply (Remove (at_least b)); [lia|]. intros v Hv. kind v Hv.
-  - apply (Remove (inside a b)); [lia|]. intros v Hv. kind v Hv.
+  assert (A = S (below x) \/ B = S (above x) \/ exists has, (0 < count has x)%nat /\
+    forall v, has v = true -> below x = one (at_most a v) + A /\
+      above x = one (at_least b v) + B /\ amid x = one (inside a b v) + M)%nat as [C|[C|C]].
+  { destruct (lt_dec A (below x)); [|destruct (lt_dec B (above x));
+      [|destruct (lt_dec M (amid x)); [|lia]]]; right; right;
+    [exists (at_most a)|exists (at_least b)|exists (inside a b)];
+    (split; [lia|intros v Hv; kind v Hv]). }
+  - exists (lo :: x). rewrite !count_cons. split; [apply add_row; trivial; lra|].
+    kind lo (proj2 (at_most_true a lo) low).
+  - exists (hi :: x). rewrite !count_cons. split; [apply add_row; trivial; lra|].
+    kind hi (proj2 (at_least_true b hi) high).
+  - destruct C as (has & H & C). destruct (remove_row has x T H) as (u & y & Hu & Hy & E).
+    exists y. specialize (C u Hu). rewrite !E in C. split; [exact Hy|lia].
 Qed.
 
 (* Rows are moved until L are below the gap, U above, and none inside. *)
@@ -340,19 +336,18 @@ Lemma gap_emptied : forall L U k x, table lo hi x ->
 Proof.
   intros L U. induction k as [|k IH]; intros x T Hk; unfold apart in Hk;
     [exists x; repeat split; trivial using no_step; lia|].
-  assert (Go : forall A B M, (M <= amid x)%nat ->
+  match goal with |- ?G => assert (Go : forall A B M, (M <= amid x)%nat ->
     (apart A (below x) + apart B (above x) + apart M (amid x) = 1)%nat ->
-    (M + apart L A + apart U B <= k)%nat -> exists y, distance_at_most near (S k) x y /\
-    table lo hi y /\ below y = L /\ above y = U /\ amid y = 0%nat).
+    (M + apart L A + apart U B <= k)%nat -> G) end.
   { intros A B M HM H1 H2. destruct (move x A B M T HM H1) as (y & Hy & <- & <- & <-).
     destruct (IH y) as (z & Hz & Tz); [apply Hy|exact H2|]. exists z. eauto using step_first. }
-  unfold apart in Go. destruct (Nat.eq_dec (amid x) 0) as [M|M];
-    [|apply (Go (below x) (above x) (amid x - 1)%nat); lia].
-  destruct (lt_eq_lt_dec L (below x)) as [[HL|HL]|HL];
-    [apply (Go (below x - 1) (above x) 0)%nat; lia| |apply (Go (S (below x)) (above x) 0%nat); lia].
-  destruct (lt_eq_lt_dec U (above x)) as [[HU|HU]|HU];
-    [apply (Go (below x) (above x - 1) 0)%nat; lia| |apply (Go (below x) (S (above x)) 0%nat); lia].
-  exists x. auto using no_step.
+  unfold apart in Go.
+  destruct (lt_dec 0 (amid x)); [apply (Go (below x) (above x) (amid x - 1)%nat); lia|].
+  destruct (lt_dec L (below x)); [apply (Go (below x - 1) (above x) 0)%nat; lia|].
+  destruct (lt_dec (below x) L); [apply (Go (S (below x)) (above x) 0%nat); lia|].
+  destruct (lt_dec U (above x)); [apply (Go (below x) (above x - 1) 0)%nat; lia|].
+  destruct (lt_dec (above x) U); [apply (Go (below x) (S (above x)) 0%nat); lia|].
+  exists x. repeat split; trivial using no_step; lia.
 Qed.
 
 (* Such a table has a neighbor beyond the gap when it is active. *)
@@ -361,19 +356,19 @@ Lemma gap_opened : forall y, table lo hi y -> amid y = 0%nat ->
 Proof.
   intros y T M HA. pose proof (kinds y) as N. rewrite (active_true m (length y)) in HA by lia.
   pose proof (rank_bounds m (length y) rule) as Bounds.
-  assert (Far : forall n A B, (A + B = n)%nat -> (apart A (below y) + apart B (above y) = 1)%nat ->
-    (m (length y) <= below y /\ n < m n + B \/ m n <= A /\ length y < m (length y) + above y)%nat ->
-    exists z, near y z /\ b - a <= Rabs (f y - f z)).
+  match goal with |- ?G => assert (Far : forall n A B, (A + B = n)%nat ->
+    (apart A (below y) + apart B (above y) = 1)%nat -> (m (length y) <= below y /\ n < m n + B \/
+    m n <= A /\ length y < m (length y) + above y)%nat -> G) end.
   { intros n A B <- H1 Hf. destruct (move y A B 0%nat T) as (z & Hz & <- & <- & Mz);
       [lia|rewrite M; unfold apart in *; lia|].
     pose proof (kinds z) as K. rewrite Mz, Nat.add_0_r in K. rewrite K in Hf.
     rewrite <- !rank_at_most, <- !rank_at_least in Hf by lra. exists z. split; [exact Hz|].
     unfold of_rank, Rabs. destruct Rcase_abs; lra. }
-  unfold apart in Far. destruct HA as [[My|My] [Mz|[Hn Mz]]].
-  - apply (Far (S (length y)) (below y) (S (above y))); lia.
-  - apply (Far (pred (length y)) (below y - 1) (above y))%nat; lia.
-  - apply (Far (S (length y)) (S (below y)) (above y)); lia.
-  - apply (Far (pred (length y)) (below y) (above y - 1))%nat; lia.
+  unfold apart in Far. destruct HA as [[My|My] [Mz|[Hn Mz]]];
+    [apply (Far (S (length y)) (below y) (S (above y)))|
+     apply (Far (pred (length y)) (below y - 1) (above y))%nat|
+     apply (Far (S (length y)) (S (below y)) (above y))|
+     apply (Far (pred (length y)) (below y) (above y - 1))%nat]; lia.
 Qed.
 
 End Gap.
@@ -442,102 +437,72 @@ Definition mirrored (m : nat -> nat) (n : nat) : nat := (n + 1 - m n)%nat.
 
 Lemma mirrored_active : forall m L U, rank_rule m -> active (mirrored m) U L = active m L U.
 Proof.
-  intros m L U Hm. apply eq_true_iff_eq. rewrite !(active_true _ (L + U)) by lia.
-  pose proof (fun n => proj1 (rank_bounds m n Hm)) as B. unfold mirrored.
-  pose proof (B (L + U)%nat). pose proof (B (S (L + U))). pose proof (B (pred (L + U))). lia.
+  intros m L U Hm. apply eq_true_iff_eq. rewrite !(active_true _ (L + U)) by lia. unfold mirrored.
+  pose proof (rank_bounds m (L + U) Hm). pose proof (rank_bounds m (S (L + U)) Hm).
+  pose proof (rank_bounds m (pred (L + U)) Hm). lia.
 Qed.
 
 Lemma mirrored_rule : forall m, rank_rule m -> rank_rule (mirrored m).
 Proof.
-  intros m Hm. pose proof (fun n => proj1 (rank_bounds m n Hm)) as B. destruct Hm as (H0 & H1 & H).
-  unfold mirrored. split; [lia|]. split; [lia|]. intros n. specialize (H n). specialize (B n). lia.
+  intros m Hm. pose proof (fun n => rank_bounds m n Hm) as B. destruct Hm as (H0 & H1 & H).
+  unfold mirrored. repeat split; try lia; specialize (H n); specialize (B n); lia.
 Qed.
-
-Section Axis.
-
-Variable m : nat -> nat.
-Hypothesis rule : rank_rule m.
 
 (* From an active gap, an active gap is one step away in each of some directions. *)
-Lemma active_up : forall L U, active m L U = true ->
-  active m (S L) U = true \/ active m L (S U) = true.
+Lemma active_step : forall m L U, rank_rule m -> sparse m -> active m L U = true ->
+  (active m (S L) U = true \/ active m L (S U) = true) /\
+  (active m L (S U) = true \/ active m (S L) (S U) = true) /\
+  (1 <= U -> active m L (U - 1) = true \/ 1 <= L /\ active m (L - 1) (U - 1) = true)%nat /\
+  (1 <= L -> 1 <= U -> active m (L - 1) U = true \/ active m L (U - 1) = true)%nat.
 Proof.
-  intros L U. destruct rule as (_ & _ & H). pose (n := (L + U)%nat).
-  rewrite (active_true m n L U), !(active_true m (S n)) by lia. simpl pred.
-  pose proof (H n). pose proof (H (S n)). lia.
-Qed.
-
-Lemma active_down : forall L U, active m (S L) (S U) = true ->
-  active m L (S U) = true \/ active m (S L) U = true.
-Proof.
-  intros L U. destruct rule as (_ & _ & H). pose (n := (L + U)%nat).
-  rewrite (active_true m (S (S n))), !(active_true m (S n)) by lia. simpl pred.
-  pose proof (H n). pose proof (H (S n)). lia.
-Qed.
-
-Hypothesis rare : sparse m.
-
-Lemma active_back : forall L U, active m L (S U) = true ->
-  active m L U = true \/ (1 <= L)%nat /\ active m (L - 1) U = true.
-Proof.
-  intros [|L] U.
-  - pose proof (rank_bounds m (S U) rule) as B.
-    rewrite (active_true m U 0 U), (active_true m (S U)) by lia. simpl pred.
-    destruct rule as (_ & _ & H). specialize (H U). lia.
-  - pose (n := (L + U)%nat). replace (S L - 1)%nat with L by lia. destruct rule as (_ & _ & H).
-    rewrite (active_true m (S n) (S L) U), (active_true m n L), (active_true m (S (S n))) by lia.
-    simpl (pred (S _)). pose proof (H n). pose proof (H (S n)). pose proof (H (S (S n))).
-    pose proof (rare n). pose proof (rare (S n)). lia.
-Qed.
-
-Lemma active_forth : forall L U, active m L U = true ->
-  active m L (S U) = true \/ active m (S L) (S U) = true.
-Proof.
-  intros L U. pose (n := (L + U)%nat). destruct rule as (_ & _ & H).
-  rewrite (active_true m n L U), (active_true m (S n) L), (active_true m (S (S n))) by lia.
-  simpl pred. assert (1 <= n -> m (S n) <= S (m (pred n)))%nat
-    by (destruct n as [|l]; [lia|intros _; apply rare]).
-  pose proof (H n). pose proof (H (S n)). lia.
+  intros m L U rule rare. pose (n := (L + U)%nat). pose proof (rank_bounds m (pred n) rule) as B1.
+  pose proof (rank_bounds m n rule) as B2. destruct rule as (_ & _ & H). unfold sparse in rare.
+  pose proof (H n). pose proof (H (S n)).
+  assert (1 <= n -> m (pred n) <= m n <= S (m (pred n)) /\ m (S n) <= S (m (pred n)))%nat
+    by (destruct n as [|l]; [lia|intros _; split; [apply H|apply rare]]).
+  assert (2 <= n -> m (pred (pred n)) <= m (pred n) /\ m n <= S (m (pred (pred n))))%nat
+    by (destruct n as [|[|l]]; [lia..|intros _; split; [apply H|apply rare]]).
+  rewrite (active_true m n) by reflexivity. intros HA. repeat split.
+  - rewrite !(active_true m (S n)) by lia. simpl pred. lia.
+  - rewrite (active_true m (S n)), (active_true m (S (S n))) by lia. simpl pred. lia.
+  - intros HU. rewrite (active_true m (pred n)) by lia. replace (S (pred n)) with n by lia.
+    destruct L as [|L]; [lia|]. rewrite (active_true m (pred (pred n))) by lia.
+    replace (S (pred (pred n))) with (pred n) by lia. lia.
+  - intros HL HU. rewrite !(active_true m (pred n)) by lia.
+    replace (S (pred n)) with n by lia. lia.
 Qed.
 
 (* So some active gap beside (i, V) is as near as any. *)
-Lemma beside : forall i V size L U, active m L U = true ->
-  (2 * (apart L i + apart U V) + apart U V <= size)%nat ->
+Definition axis_reached (m : nat -> nat) (i V L U : nat) : Prop :=
   exists L' U', active m L' U' = true /\ (L' = i \/ U' = V) /\
     (apart L' i + apart U' V <= apart L i + apart U V)%nat.
+
+Lemma beside : forall m i V, rank_rule m -> sparse m -> forall size L U, active m L U = true ->
+  (2 * apart L i + 3 * apart U V <= size)%nat -> axis_reached m i V L U.
 Proof.
-  intros i V. induction size as [|size IH]; intros L U HA Hs.
-  { exists L, U. unfold apart in Hs. split; [exact HA|]. lia. }
+  intros m i V rule rare. induction size as [|size IH]; intros L U HA Hs;
+    [exists L, U; unfold apart in Hs; split; [exact HA|lia]|].
   assert (Step : forall L1 U1, active m L1 U1 = true ->
     (apart L1 i + apart U1 V <= apart L i + apart U V)%nat ->
-    (2 * (apart L1 i + apart U1 V) + apart U1 V <= size)%nat ->
-    exists L' U', active m L' U' = true /\ (L' = i \/ U' = V) /\
-      (apart L' i + apart U' V <= apart L i + apart U V)%nat).
+    (2 * apart L1 i + 3 * apart U1 V <= size)%nat -> axis_reached m i V L U).
   { intros L1 U1 HA1 Hd Hs1. destruct (IH L1 U1 HA1 Hs1) as (L' & U' & HA' & Haxis & Hd').
-    exists L', U'. repeat split; trivial; lia. }
+    exists L', U'. repeat split; trivial. lia. }
   clear IH. unfold apart in *.
   destruct (Nat.eq_dec L i) as [|HL]; [exists L, U; auto|].
   destruct (Nat.eq_dec U V) as [|HU]; [exists L, U; auto|].
-  destruct (lt_dec L i), (lt_dec U V).
-  - destruct (active_up L U HA) as [A|A]; apply (Step _ _ A); lia.
-  - destruct U as [|U]; [lia|].
-    destruct (active_back L U HA) as [A|[? A]]; apply (Step _ _ A); lia.
-  - destruct (active_forth L U HA) as [A|A]; apply (Step _ _ A); lia.
-  - destruct L as [|L]; [lia|]. destruct U as [|U]; [lia|].
-    destruct (active_down L U HA) as [A|A]; apply (Step _ _ A); lia.
+  destruct (active_step m L U rule rare HA) as (Up & Forth & Back & Down).
+  destruct (lt_dec L i), (lt_dec U V);
+    [destruct Up as [A|A]|destruct Back as [A|[? A]]; [lia| |]|destruct Forth as [A|A]|
+      destruct Down as [A|A]; [lia..| |]]; apply (Step _ _ A); lia.
 Qed.
 
-End Axis.
-
 Lemma along_one_axis : forall m i V L U, rank_rule m -> sparse m \/ sparse (mirrored m) ->
-  active m L U = true ->
-  exists L' U', active m L' U' = true /\ (L' = i \/ U' = V) /\
-    (apart L' i + apart U' V <= apart L i + apart U V)%nat.
+  active m L U = true -> axis_reached m i V L U.
 Proof.
-  intros m i V L U Hm [Hs|Hs] HA; [now apply (beside m Hm Hs i V _ L U HA (le_n _))|].
+  intros m i V L U Hm [Hs|Hs] HA; [now apply (beside m i V Hm Hs _ L U HA (le_n _))|].
   rewrite <- mirrored_active in HA by exact Hm.
-  destruct (beside _ (mirrored_rule m Hm) Hs V i _ U L HA (le_n _)) as (U' & L' & HA' & Ha & Hd).
-  exists L', U'. rewrite <- mirrored_active by exact Hm. repeat split; trivial; [tauto|lia].
+  destruct (beside _ V i (mirrored_rule m Hm) Hs _ U L HA (le_n _)) as (U' & L' & HA' & Ha & Hd).
+  exists L', U'. rewrite <- mirrored_active by exact Hm. repeat split; [exact HA'|tauto|lia].
 Qed.
 
 Lemma quotient_step : forall r a b, (0 < r)%nat -> (a <= b <= a + r)%nat ->
@@ -553,31 +518,24 @@ Lemma quantile_rank_rule : forall p r, (0 < r)%nat -> (p <= r)%nat ->
 Proof.
   intros p r Hr Hp. pose (c := fun n => ((p * n + (r - 1)) / r)%nat).
   assert (C0 : c 0%nat = 0%nat) by (apply Nat.div_small; lia).
-  assert (C : forall n, (c n <= c (S n) <= S (c n))%nat)
-    by (intros n; apply quotient_step; lia).
-  assert (Q : forall n, quantile_rank p r (S n) = Nat.min (Nat.max 1 (c (S n))) (S n))
-    by reflexivity.
+  assert (C : forall n, (c n <= c (S n) <= S (c n))%nat) by (intros n; apply quotient_step; lia).
+  assert (Q : forall n, quantile_rank p r (S n) = Nat.min (Nat.max 1 (c (S n))) (S n)) by easy.
   assert (Cn : forall n, (c n <= n)%nat)
     by (induction n as [|n IH]; [lia|specialize (C n); lia]).
   assert (Q0 : (quantile_rank p r 0 = 0 /\ 2 * p <= r \/
-    quantile_rank p r 0 = 1 /\ r < 2 * p)%nat).
-  { unfold quantile_rank. destruct (Nat.leb_spec (2 * p) r); lia. }
-  split; [split; [|split]|].
-  - lia.
-  - rewrite Q. lia.
-  - intros [|n]; [rewrite Q; lia|].
-    rewrite !Q. pose proof (C n). pose proof (C (S n)). pose proof (Cn (S n)).
+    quantile_rank p r 0 = 1 /\ r < 2 * p)%nat)
+    by (unfold quantile_rank; destruct (Nat.leb_spec (2 * p) r); lia).
+  split; [split; [lia|split; [rewrite Q; lia|]]|].
+  - intros [|n]; rewrite !Q; [lia|]. pose proof (C n). pose proof (C (S n)). pose proof (Cn (S n)).
     pose proof (Cn (S (S n))). lia.
-  - destruct (le_lt_dec (2 * p) r) as [H|H]; [left|right]; intros [|n].
-    + assert (c 2%nat <= S (c 0%nat))%nat by (apply quotient_step; lia). rewrite Q. lia.
-    + assert (c (S (S (S n))) <= S (c (S n)))%nat by (apply quotient_step; lia).
-      rewrite !Q. pose proof (Cn (S n)). lia.
-    + assert (2 <= c 2%nat)%nat by (apply Nat.div_le_lower_bound; lia).
-      unfold mirrored. rewrite Q. lia.
+  - destruct (le_lt_dec (2 * p) r) as [H|H]; [left|right]; intros [|n];
+      unfold mirrored; rewrite !Q; [|pose proof (Cn (S n))| |pose proof (Cn (S n))].
+    + assert (c 2%nat <= S (c 0%nat))%nat by (apply quotient_step; lia). lia.
+    + assert (c (S (S (S n))) <= S (c (S n)))%nat by (apply quotient_step; lia). lia.
+    + assert (2 <= c 2%nat)%nat by (apply Nat.div_le_lower_bound; lia). lia.
     + assert (1 <= c (S n))%nat by (apply Nat.div_le_lower_bound; lia).
-      assert (S (c (S n)) <= c (S (S (S n))))%nat.
-      { unfold c. rewrite <- Nat.add_1_r, <- Nat.div_add by lia. apply Nat.div_le_mono; lia. }
-      unfold mirrored. rewrite !Q. pose proof (Cn (S n)). lia.
+      assert (S (c (S n)) <= c (S (S (S n))))%nat; [|lia].
+      unfold c. rewrite <- Nat.add_1_r, <- Nat.div_add by lia. apply Nat.div_le_mono; lia.
 Qed.
 
 (* What dpfast counts D(i, j) by: removing the rows between the ranks, and then moving along one
@@ -591,11 +549,9 @@ Definition pair_distance (m : nat -> nat) (n i j : nat) : nat :=
 Lemma least_at_most : forall d l k, (fold_right Nat.min d l <= k)%nat <->
   (d <= k)%nat \/ exists a, In a l /\ (a <= k)%nat.
 Proof.
-  intros d l k. induction l as [|b l IH]; simpl.
-  - split; [auto|]. intros [H|(a & [] & _)]. exact H.
-  - rewrite Nat.min_le_iff, IH. split.
-    + intros [H|[H|(a & Ha & H)]]; eauto.
-    + intros [H|(a & [<-|Ha] & H)]; eauto.
+  intros d l k. induction l as [|b l IH]; simpl; [firstorder|].
+  rewrite Nat.min_le_iff, IH. split; [intros [H|[H|(a & Ha & H)]]; eauto|].
+  intros [H|(a & [<-|Ha] & H)]; eauto.
 Qed.
 
 (* Moving along one axis is enough. *)
@@ -605,22 +561,22 @@ Lemma pair_distance_reachable : forall m n i j k, rank_rule m ->
 Proof.
   intros m n i j k Hm Hs Hij. unfold reachable, pair_distance. set (V := (n + 1 - j)%nat).
   assert (Split : forall d, (j - i - 1 + d <= k <-> j - i - 1 <= k /\ d <= k - (j - i - 1))%nat)
-    by (intros; lia).
+    by lia.
   rewrite Split, least_at_most. split.
   - intros (L & U & HA & Hk).
     destruct (along_one_axis m i V L U Hm Hs HA) as (L' & U' & HA' & Haxis & Hd).
     split; [lia|]. destruct (le_lt_dec (i + V) (apart L' i + apart U' V)); [left; lia|right].
-    exists (apart L' i + apart U' V)%nat. split; [|lia]. apply in_or_app. rewrite !in_map_iff.
+    exists (apart L' i + apart U' V)%nat. split; [|lia]. rewrite in_app_iff, !in_map_iff.
     unfold apart in *. destruct Haxis; subst; [left; exists U'|right; exists L'];
       rewrite filter_In, in_seq; repeat split; trivial; lia.
   - intros [H0 [H|(a & Ha & H)]].
     + exists 0%nat, 0%nat. split; [|unfold apart; lia]. destruct Hm as (M0 & M1 & _).
       apply (active_true m 0); simpl; lia.
-    + apply in_app_or in Ha. rewrite !in_map_iff in Ha.
-      destruct Ha as [(U & <- & HU)|(L & <- & HL)].
-      * apply filter_In in HU. exists i, U. split; [apply HU|]. unfold apart in *. lia.
-      * apply filter_In in HL. exists L, V. split; [apply HL|]. unfold apart in *. lia.
+    + rewrite in_app_iff, !in_map_iff in Ha. destruct Ha as [(u & <- & A)|(u & <- & A)];
+        apply filter_In in A; destruct A as [_ A]; [exists i, u|exists u, V];
+        (split; [exact A|unfold apart in *; lia]).
 Qed.
+
 (* The lower median *)
 
 (* Makes lia know what a quotient is. *)
