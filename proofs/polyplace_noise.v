@@ -270,10 +270,11 @@ Proof.
         by (unfold middle, Rmin, Rmax in *; repeat destruct Rle_dec; lra).
       * rewrite K, Z. lra.
       * assert (G := slope_grows w middle O ltac:(lra)).
-        assert (k <= q * slope middle); [rewrite K | apply Rmult_le_compat_r]; nra.
+        apply Rmult_le_compat_r; [lra|]. rewrite K. apply Rmult_le_compat_l; lra.
     + assert (middle = j) by (unfold middle, Rmin, Rmax in *; repeat destruct Rle_dec; lra).
       assert (G := slope_grows middle w ltac:(lra) ltac:(lra)).
-      assert (q * slope middle <= k); [rewrite K|]; nra.
+      assert (T' : q * slope middle <= k) by (rewrite K; apply Rmult_le_compat_l; lra).
+      clear - T' Hy H. nra.
 Qed.
 
 Lemma polyplace_within : forall cost log_k, 0 <= cost -> 0 < polyplace_gap a cost log_k ->

@@ -60,19 +60,24 @@ Proof.
   assert (L' := Rmax_l (S x) floor). fold (M x) in L'. assert (Eb := exp_ineq1_le beta').
   assert (grow : M x <= exp beta' * M y).
   { assert (R := Rmax_l (S y) floor). assert (R' := Rmax_r (S y) floor). fold (M y) in R, R'.
-    apply Rmax_lub; nra. }
+    apply Rmax_lub; [apply Rle_trans with (1 := G) | apply Rle_trans with (1 * M y); [lra|]].
+    - apply Rmult_le_compat_l; lra.
+    - apply Rmult_le_compat_r; lra. }
   assert (K0 : 0 < kappa) by (apply Rdiv_lt_0_compat; lra).
-  assert (K1 : 1 <= (1 - u) * kappa) by nra.
+  assert (K1 : 1 <= (1 - u) * kappa)
+    by (apply Rle_trans with (1 := kappa1); apply Rmult_le_compat_r; lra).
   assert (K : M x <= (1 - u) * (kappa * M x)) by nra. assert (K2 : 0 < kappa * M y) by nra.
   repeat split; try lra. apply Rle_trans with (1 := Bx').
   apply Rle_trans with ((1 + u) * (1 + eta) * (exp beta' * (kappa * M y))).
-  { apply Rmult_le_compat_l; nra. }
-  apply Rle_trans with (exp beta' * (exp zeta * ((1 - u) * (kappa * M y)))).
-  - assert (E := exp_ineq1_le zeta). assert (0 < exp beta' * (kappa * M y)) by nra.
-    assert ((1 + u) * (1 + eta) <= (1 - u) * exp zeta) by nra. nra.
-  - rewrite <- Rmult_assoc, exp_times. apply Rmult_le_compat; try nra.
-    + apply Rlt_le, exp_pos.
-    + apply exp_monotone; lra.
+  { apply Rmult_le_compat_l; [apply Rmult_le_pos; lra|].
+    replace (exp beta' * _) with (kappa * (exp beta' * M y)) by ring.
+    apply Rmult_le_compat_l; lra. }
+  apply Rle_trans with ((1 - u) * exp zeta * (exp beta' * (kappa * M y))).
+  - apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|]. apply Rle_trans with (1 := N6).
+    apply Rmult_le_compat_l; [lra | apply exp_ineq1_le].
+  - replace (_ * _) with (exp beta' * exp zeta * ((1 - u) * (kappa * M y))) by ring.
+    rewrite exp_times. assert (E := exp_monotone (beta' + zeta) beta ltac:(lra)).
+    apply Rmult_le_compat; try lra; [apply Rlt_le, exp_pos | apply Rmult_le_pos; lra].
 Qed.
 
 (* Of dpfast/statistics/quantiles/smooth.py: a lower quantile p / r with admissible noise, scaled to
