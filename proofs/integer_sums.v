@@ -38,6 +38,9 @@ Qed.
 Lemma sum_zero : forall A (l : list A), sum_of (fun _ => 0) l = 0.
 Proof. induction l; simpl; auto. Qed.
 
+Lemma square_at_most : forall z m, Z.abs z <= m -> z * z <= m * m.
+Proof. intros z m H. rewrite <- (Z.abs_square z). apply Z.square_le_mono_nonneg; lia. Qed.
+
 (* a f + b g + c, summed. *)
 Lemma sum_linear : forall A (f g : A -> Z) a b c l,
   sum_of (fun x => a * f x + b * g x + c) l
@@ -102,8 +105,8 @@ Definition of_one (size : Z) : sensitivity := Sensitivity 1 size (size * size) s
 Lemma covers_one : forall size z, Z.abs z <= size -> covers (of_one size) [z].
 Proof.
   intros size z H. unfold covers; cbn [sum_of of_one l0 l1 l2_squared linf In].
-  assert (-size <= z <= size) by lia.
-  repeat split; [destruct (z =? 0); lia | lia | nia | intros ? [<-|[]]; lia].
+  pose proof (square_at_most _ _ H).
+  repeat split; [destruct (z =? 0); lia | lia | lia | intros ? [<-|[]]; lia].
 Qed.
 
 (* Of dpfast/summaries/cells.py: a cell is a function of its row alone, so a row that changes only
@@ -478,10 +481,10 @@ Proof.
   - etransitivity; [apply (T Z.abs); lia|].
     destruct r, (place a =? place b); cbn [of_weights l1]; fold most; lia.
   - etransitivity; [apply (T (fun z => z * z)); [easy | apply Z.square_nonneg]|].
-    assert (size a * size a <= most * most /\ size b * size b <= most * most) by nia.
+    pose proof (square_at_most _ _ S1). pose proof (square_at_most _ _ S2).
     destruct r, (place a =? place b); cbn [of_weights l2_squared]; fold most;
       try (destruct S3 as [S3|S3]; rewrite S3 in *; nia); [|lia].
-    assert ((size a - size b) * (size a - size b) <= (last - first) * (last - first)) by nia. lia.
+    pose proof (square_at_most _ _ S3). lia.
   - intros z J. apply in_map_iff in J. destruct J as (c & <- & _).
     destruct r, (place a =? c), (place b =? c); cbn [of_weights linf]; fold most; lia.
 Qed.
@@ -509,8 +512,7 @@ Proof.
     try (etransitivity; [apply sum_monotone; intros c _; specialize (N c) | eassumption]).
   - simpl. destruct (Z.eqb_spec (cut (f c) - cut (g c)) 0), (Z.eqb_spec (f c - g c) 0); lia.
   - exact N.
-  - rewrite <- (Z.abs_square (cut _ - _)), <- (Z.abs_square (f c - g c)).
-    apply Z.square_le_mono_nonneg; lia.
+  - cbv beta. rewrite <- (Z.abs_square (f c - g c)). now apply square_at_most.
   - intros z I. apply in_map_iff in I. destruct I as (c & <- & I). specialize (N c).
     specialize (C3 (f c - g c) (in_map _ _ _ I)). lia.
 Qed.
