@@ -1,0 +1,669 @@
+(* Contribution bounds: what the sums of tables that differ in one privacy unit can differ by. *)
+
+From Coq Require Import ZArith Lia List Permutation Bool.
+From Dpfast Require Import integer_sums.
+Import ListNotations.
+Open Scope Z_scope.
+
+(* * Privacy units *)
+
+(* The rows of an id, and all privacy units of a table, each as its rows. *)
+Definition unit_of {Row : Type} (t : list (Z * Row)) (id : Z) : list Row :=
+  map snd (filter (fun r => fst r =? id) t).
+
+Definition ids {Row : Type} (t : list (Z * Row)) : list Z := nodup Z.eq_dec (map fst t).
+
+Definition units {Row : Type} (t : list (Z * Row)) : list (list Row) := map (unit_of t) (ids t).
+
+(* All rows of an id are added, removed, or replaced by all rows of an id, anywhere in the table. *)
+Inductive neighbors_by_id {Row : Type} : relation -> list (Z * Row) -> list (Z * Row) -> Prop :=
+  | unit_added : forall x y i, ~ In i (ids x) -> In i (ids y) ->
+      (forall k, k <> i -> unit_of x k = unit_of y k) -> neighbors_by_id AddRemove x y
+  | unit_removed : forall x y i, In i (ids x) -> ~ In i (ids y) ->
+      (forall k, k <> i -> unit_of x k = unit_of y k) -> neighbors_by_id AddRemove x y
+  | unit_replaced : forall x y i j, In i (ids x) -> In j (ids y) ->
+      i = j \/ (~ In i (ids y) /\ ~ In j (ids x)) ->
+      (forall k, k <> i -> k <> j -> unit_of x k = unit_of y k) -> neighbors_by_id Replace x y.
+
+Lemma id_has_rows : forall Row (t : list (Z * Row)) k, In k (ids t) <-> unit_of t k <> [].
+Proof.
+  intros Row t k. unfold ids, unit_of. rewrite nodup_In. split.
+  - rewrite in_map_iff. intros (r & <- & I) E. apply map_eq_nil in E.
+    assert (J : In r (filter (fun r' => fst r' =? fst r) t)) by
+      (apply filter_In; split; [easy | apply Z.eqb_refl]).
+    now rewrite E in J.
+  - intros N. destruct (filter _ t) as [|r l] eqn:E; [easy|].
+    assert (J : In r (filter (fun r => fst r =? k) t)) by (rewrite E; now left).
+    apply filter_In in J. destruct J as (J & K). apply Z.eqb_eq in K. subst. now apply in_map.
+Qed.
+
+Lemma units_by_ids : forall Row (t : list (Z * Row)) some, NoDup some ->
+  (forall k, In k some <-> In k (ids t)) -> Permutation (units t) (map (unit_of t) some).
+Proof.
+  intros. apply Permutation_map, NoDup_Permutation; [apply NoDup_nodup | easy |]. intros k.
+  now rewrite H0.
+Qed.
+
+(* Of dpfast/tables/bounding.py: what a unit adds depends on its rows alone. So tables that differ
+   in all rows of one id are neighbors as tables of units, in some order of these, which no sum of
+   what units add depends on. *)
+Theorem ids_make_neighbors : forall Row r (x y : list (Z * Row)), neighbors_by_id r x y ->
+  exists x' y', Permutation (units x) x' /\ Permutation (units y) y' /\ neighbors r x' y'.
+Proof.
+  assert (A : forall Row (x y : list (Z * Row)) i, In i (ids x) -> ~ In i (ids y) ->
+    (forall k, k <> i -> unit_of x k = unit_of y k) ->
+    Permutation (units x) (unit_of x i :: units y)).
+  { intros Row x y i I N E. rewrite (units_by_ids _ x (i :: ids y)).
+    - simpl. apply perm_skip. unfold units. erewrite map_ext_in; [reflexivity|].
+      intros k K. apply E. congruence.
+    - constructor; [easy | apply NoDup_nodup].
+    - intros k. simpl. rewrite !id_has_rows. destruct (Z.eq_dec k i) as [->|D];
+        [apply id_has_rows in I; tauto | rewrite E by easy; intuition congruence]. }
+  intros Row r x y [x' y' i N I E|x' y' i I N E|x' y' i j I J D E].
+  - exists ([] ++ units x'), ([] ++ unit_of y' i :: units x'). repeat split; [easy | | constructor].
+    apply A; auto. intros k K. now rewrite E.
+  - exists ([] ++ unit_of x' i :: units y'), ([] ++ units y'). repeat split; [|easy|constructor].
+    now apply A.
+  - set (others := filter (fun k => negb (k =? i)) (ids x')).
+    assert (O : forall k, In k others <-> In k (ids x') /\ k <> i) by
+      (intros k; unfold others; rewrite filter_In, negb_true_iff, Z.eqb_neq; easy).
+    exists ([] ++ unit_of x' i :: map (unit_of x') others),
+      ([] ++ unit_of y' j :: map (unit_of x') others).
+    assert (S : NoDup others) by apply NoDup_filter, NoDup_nodup.
+    assert (P : forall k, k <> i -> k <> j -> In k (ids x') <-> In k (ids y')) by
+      (intros k K K'; now rewrite !id_has_rows, E).
+    repeat split; [apply (units_by_ids _ x' (i :: others)) | | constructor].
+    + constructor; [rewrite O; tauto | easy].
+    + intros k. simpl. rewrite O. destruct (Z.eq_dec k i); intuition congruence.
+    + replace (map (unit_of x') others) with (map (unit_of y') others).
+      * apply (units_by_ids _ y' (j :: others));
+          [constructor; [rewrite O; intuition congruence | easy]|].
+        intros k. simpl. rewrite O. specialize (P k).
+        destruct (Z.eq_dec k i), (Z.eq_dec k j); intuition congruence.
+      * apply map_ext_in. intros k K. apply O in K. destruct K as (K & K').
+        symmetry. apply E; [easy|]. intros ->. intuition congruence.
+Qed.
+
+(* * Units that count with a part of each row *)
+
+(* What a unit of some rows with this total counts for: min(rows, most) of its rows on average,
+   rounded towards zero; csrc/groups/sums.c and dpfast/summaries/units.py. *)
+Definition part_of (total rows most : Z) : Z := Z.quot (total * Z.min rows most) rows.
+
+Lemma part_is_smaller : forall total rows most, 0 < rows -> 0 <= most ->
+  rows * Z.abs (part_of total rows most) <= Z.min rows most * Z.abs total /\
+  (0 <= total -> 0 <= part_of total rows most).
+Proof.
+  intros total rows most R M. unfold part_of. set (k := Z.min rows most).
+  assert (0 <= k) by lia. destruct (Z_le_gt_dec 0 total) as [T|T].
+  - pose proof (Z.mul_quot_le (total * k) rows). nia.
+  - pose proof (Z.mul_quot_ge (total * k) rows). nia.
+Qed.
+
+(* Of csrc/groups/sums.c: quotient and remainder times k give the same integer without a large
+   product. *)
+Theorem part_of_is_exact : forall total rows k, 0 < rows -> 0 <= k ->
+  Z.quot total rows * k + Z.quot (Z.rem total rows * k) rows = Z.quot (total * k) rows.
+Proof.
+  intros total rows k R K. assert (P : forall t, 0 <= t ->
+    Z.quot t rows * k + Z.quot (Z.rem t rows * k) rows = Z.quot (t * k) rows).
+  { intros t T. pose proof (Z.rem_nonneg t rows). pose proof (Z.quot_rem' t rows).
+    rewrite (Z.quot_div_nonneg (t * k)), (Z.quot_div_nonneg (Z.rem t rows * k)) by nia.
+    rewrite <- Z.div_add_l by lia. f_equal. nia. }
+  destruct (Z_le_gt_dec 0 total) as [T|T]; [now apply P|]. specialize (P (- total)).
+  rewrite Z.quot_opp_l, Z.rem_opp_l in P by lia.
+  rewrite !Z.mul_opp_l, !Z.quot_opp_l in P by lia. lia.
+Qed.
+
+(* The feature of a unit, of which at most `most` rows count. *)
+Definition bounded_feature {Row : Type} (most : Z) (f : Row -> Z) (unit : list Row) : Z :=
+  part_of (sum_of f unit) (Z.of_nat (length unit)) most.
+
+(* Of dpfast/summaries/units.py: what a unit counts for is between 0 or the ends of one row and the
+   ends of `most` rows. *)
+Theorem bounded_feature_range : forall Row (f : Row -> Z) lo hi most unit,
+  unit <> [] -> 1 <= most -> (forall row, In row unit -> lo <= f row <= hi) ->
+  Z.min lo (most * lo) <= bounded_feature most f unit <= Z.max hi (most * hi).
+Proof.
+  intros Row f lo hi most unit N M B. apply sum_bounded in B. unfold bounded_feature, part_of.
+  assert (R : 0 < Z.of_nat (length unit)) by (destruct unit; [easy | simpl; lia]).
+  set (n := Z.of_nat (length unit)) in *. set (k := Z.min n most). set (t := sum_of f unit) in *.
+  assert (1 <= k <= most) by lia. clearbody n k t. clear N.
+  rewrite <- (Z.quot_mul (Z.min _ _) n), <- (Z.quot_mul (Z.max _ _) n) by lia.
+  assert (lo * k >= Z.min lo (most * lo) /\ hi * k <= Z.max hi (most * hi)) as (L & H') by
+    (split; [destruct (Z_le_gt_dec 0 lo) | destruct (Z_le_gt_dec 0 hi)]; nia).
+  split; apply Z.quot_le_mono; nia.
+Qed.
+
+Lemma sum_scaled : forall A (f : A -> Z) a l, sum_of (fun x => a * f x) l = a * sum_of f l.
+Proof. induction l as [|x l IH]; simpl; [|rewrite IH]; lia. Qed.
+
+Lemma sum_swap : forall A B (f : A -> B -> Z) l m,
+  sum_of (fun x => sum_of (f x) m) l = sum_of (fun y => sum_of (fun x => f x y) l) m.
+Proof.
+  induction l as [|x l IH]; intros m; simpl; [now rewrite sum_zero|].
+  rewrite IH. rewrite (sum_equal _ (fun y => f x y + _)
+    (fun y => 1 * f x y + 1 * sum_of (fun x => f x y) l + 0)), sum_linear by (intros; lia). lia.
+Qed.
+
+(* Of dpfast/summaries/units.py: if what a row adds has an L1 norm of at most b and a squared L2
+   norm of at most c, then what a unit counts for has at most `most` times b, and the square of
+   `most` times c. *)
+Theorem bounded_features_norms : forall Row (features : list (Row -> Z)) b c most unit,
+  1 <= most -> 0 <= b -> 0 <= c ->
+  (forall row, In row unit -> sum_of (fun f => Z.abs (f row)) features <= b /\
+    sum_of (fun f => f row * f row) features <= c) ->
+  sum_of (fun f => Z.abs (bounded_feature most f unit)) features <= most * b /\
+  sum_of (fun f => bounded_feature most f unit * bounded_feature most f unit) features
+    <= most * most * c.
+Proof.
+  intros Row fs b c most unit M B C H. destruct unit as [|row rest].
+  { unfold bounded_feature, part_of; simpl. rewrite !sum_zero. nia. }
+  set (unit := row :: rest) in *. set (n := Z.of_nat (length unit)). set (k := Z.min n most).
+  assert (R : 0 < n) by (unfold n, unit; simpl; lia). assert (K : 0 <= k <= most) by lia.
+  assert (P : forall f, n * Z.abs (bounded_feature most f unit) <= k * Z.abs (sum_of f unit)) by
+    (intros f; apply part_is_smaller; lia).
+  assert (A : forall f : Row -> Z, Z.abs (sum_of f unit) <= sum_of (fun u => Z.abs (f u)) unit /\
+    sum_of f unit * sum_of f unit <= n * sum_of (fun u => f u * f u) unit).
+  { intros f. unfold n. clear. induction unit as [|u l (IH & IH')]; cbn [sum_of length]; [lia|].
+    split; [lia|]. rewrite Nat2Z.inj_succ. set (m := Z.of_nat (length l)) in *.
+    assert (0 <= m) by (unfold m; lia). set (x := f u). set (s := sum_of f l) in *.
+    set (q := sum_of (fun u => f u * f u) l) in *.
+    assert (0 <= q) by (apply sum_nonnegative; nia). clearbody m x s q.
+    assert (0 <= m * (m * (x * x) + q - 2 * x * s)) by
+      (pose proof (Z.square_nonneg (m * x - s)); lia).
+    destruct (Z.eq_dec m 0) as [->|]; [assert (s = 0) by nia; subst; lia|].
+    assert (0 <= m * (x * x) + q - 2 * x * s) by nia. lia. }
+  pose proof (sum_bounded _ (fun u => sum_of (fun f => Z.abs (f u)) fs) 0 b unit) as S1.
+  pose proof (sum_bounded _ (fun u => sum_of (fun f => f u * f u) fs) 0 c unit) as S2.
+  rewrite sum_swap in S1, S2. fold n in S1, S2. split.
+  - assert (n * sum_of (fun f => Z.abs (bounded_feature most f unit)) fs
+      <= k * sum_of (fun f => sum_of (fun u => Z.abs (f u)) unit) fs).
+    { rewrite <- !sum_scaled. apply sum_monotone. intros f _. specialize (P f).
+      specialize (A f). nia. }
+    destruct S1 as (S0 & S1); [intros u I; split; [apply sum_nonnegative; lia | now apply H]|]. nia.
+  - assert (n * n * sum_of (fun f => bounded_feature most f unit * bounded_feature most f unit) fs
+      <= k * k * n * sum_of (fun f => sum_of (fun u => f u * f u) unit) fs).
+    { rewrite <- !sum_scaled. apply sum_monotone. intros f _. specialize (P f).
+      destruct (A f) as (_ & A2). set (p := bounded_feature most f unit) in *.
+      set (t := sum_of f unit) in *.
+      assert (E : n * Z.abs p * (n * Z.abs p) <= k * Z.abs t * (k * Z.abs t)) by
+        (apply Z.square_le_mono_nonneg; nia).
+      replace (n * Z.abs p * (n * Z.abs p)) with (n * n * (Z.abs p * Z.abs p)) in E by ring.
+      replace (k * Z.abs t * (k * Z.abs t)) with (k * k * (Z.abs t * Z.abs t)) in E by ring.
+      rewrite !Z.abs_square in E. assert (0 <= k * k) by nia. nia. }
+    destruct S2 as (S0 & S2); [intros u I; split; [apply sum_nonnegative; nia | now apply H]|].
+    apply Z.le_trans with (k * k * c); [|apply Z.mul_le_mono_nonneg_r; nia].
+    apply Z.mul_le_mono_pos_l with (n * n); [nia|]. assert (0 <= k * k * n) by nia. nia.
+Qed.
+
+(* * Sums by group *)
+
+(* Step.numbers and Step.vectors of dpfast/groups/step.py, for at most `groups` groups of a unit and
+   `rows` rows in each, and `every` groups in all, if that is public. *)
+Definition step_numbers (r : relation) (groups rows first last : Z) (every : option Z) :=
+  let largest := rows * Z.max (Z.abs first) (Z.abs last) in
+  let moves := groups * sides r in
+  match r with
+  | AddRemove => Sensitivity moves (moves * largest) (moves * (largest * largest)) largest
+  | Replace =>
+      let width := Z.max last (rows * last) - Z.min first (rows * first) in
+      let alone := match every with None => moves | Some d => Z.min moves d end in
+      let corners := fun single both => Z.max (alone * single)
+        (Z.max ((2 * alone - moves) * single + (moves - alone) * both) (groups * both)) in
+      Sensitivity alone (corners largest width) (corners (largest * largest) (width * width))
+        (Z.max width largest)
+  end.
+
+Definition step_vectors (r : relation) (groups rows size coordinates : Z) :=
+  let largest := rows * size in
+  let moves := groups * sides r in
+  Sensitivity (moves * coordinates) (moves * largest) (moves * (largest * largest)) largest.
+
+(* How many groups a unit touches. *)
+Definition touched {Unit Group : Type} (touches : Group -> Unit -> bool) (groups : list Group)
+  (unit : Unit) : Z := sum_of (fun g => Z.b2z (touches g unit)) groups.
+
+(* Whether the unit on a side, if there is one, touches a group. *)
+Definition side_touches {Unit Group : Type} (touches : Group -> Unit -> bool) (g : Group)
+  (side : option Unit) : bool := match side with Some unit => touches g unit | None => false end.
+
+Lemma corner : forall groups alone single both M W, 0 <= single -> 0 <= both -> 0 <= M -> 0 <= W ->
+  single + both <= alone <= groups * 2 -> single + 2 * both <= groups * 2 ->
+  single * M + both * W <= Z.max (alone * M)
+    (Z.max ((2 * alone - groups * 2) * M + (groups * 2 - alone) * W) (groups * W)).
+Proof.
+  intros groups alone o b M W O B HM HW A G.
+  destruct (Z_le_gt_dec W M); [|destruct (Z_le_gt_dec (2 * M) W)].
+  - assert (0 <= M * (alone - o - b) /\ 0 <= b * (M - W)) by
+      (split; apply Z.mul_nonneg_nonneg; lia). lia.
+  - assert (0 <= W * (2 * groups - o - 2 * b) /\ 0 <= o * (W - 2 * M)) by
+      (split; apply Z.mul_nonneg_nonneg; lia). lia.
+  - enough (o * M + b * W <= (2 * alone - groups * 2) * M + (groups * 2 - alone) * W) by lia.
+    assert (0 <= (2 * M - W) * (alone - o - b)) by (apply Z.mul_nonneg_nonneg; lia).
+    assert (0 <= (W - M) * (2 * groups - o - 2 * b)) by (apply Z.mul_nonneg_nonneg; lia). lia.
+Qed.
+
+(* Of dpfast/groups/step.py: if each unit touches at most L0 groups, and adds to each of these
+   between the least and the most that 1 to k rows can add, then the sums of all groups of tables
+   that differ in one unit differ by no more than this. *)
+Theorem numbers_by_group : forall Unit Group (adds : Group -> Unit -> Z) touches groups most rows
+    first last every r x y,
+  neighbors r x y -> 1 <= rows -> first <= last ->
+  every = None \/ every = Some (Z.of_nat (length groups)) ->
+  (forall unit, In unit (x ++ y) -> touched touches groups unit <= most /\
+    forall g, if touches g unit
+      then Z.min first (rows * first) <= adds g unit <= Z.max last (rows * last)
+      else adds g unit = 0) ->
+  covers (step_numbers r most rows first last every) (difference (map adds groups) x y).
+Proof.
+  intros Unit Group adds touches groups most rows first last every r x y N R L E H.
+  destruct (difference_of_sides _ (map adds groups) _ _ _ N) as (a & b & -> & I & C).
+  rewrite map_map.
+  set (M := rows * Z.max (Z.abs first) (Z.abs last)).
+  set (W := Z.max last (rows * last) - Z.min first (rows * first)).
+  set (t := side_touches touches).
+  set (d := fun g => of_side (adds g) a - of_side (adds g) b).
+  set (o := sum_of (fun g => Z.b2z (xorb (t g a) (t g b))) groups).
+  set (both := sum_of (fun g => Z.b2z (t g a && t g b)) groups).
+  assert (HM : 0 <= M) by (unfold M; apply Z.mul_nonneg_nonneg; lia).
+  assert (HW : 0 <= W) by (unfold W; lia).
+  assert (MW : - M <= Z.min first (rows * first) /\ Z.max last (rows * last) <= M).
+  { unfold M. assert (0 <= rows * (Z.max (Z.abs first) (Z.abs last) + first) /\
+      0 <= rows * (Z.max (Z.abs first) (Z.abs last) - last) /\
+      Z.max (Z.abs first) (Z.abs last) * 1 <= Z.max (Z.abs first) (Z.abs last) * rows) by
+      (repeat split; [| |apply Z.mul_le_mono_nonneg_l]; try apply Z.mul_nonneg_nonneg; lia). lia. }
+  assert (D : forall g, Z.abs (d g)
+    <= if t g a && t g b then W else if xorb (t g a) (t g b) then M else 0).
+  { intros g. unfold d, t.
+    assert (P : forall side, side = a \/ side = b -> if side_touches touches g side
+      then Z.min first (rows * first) <= of_side (adds g) side <= Z.max last (rows * last)
+      else of_side (adds g) side = 0).
+    { intros [unit|] S; [|easy]. apply H, I. intuition congruence. }
+    pose proof (P a (or_introl eq_refl)) as Pa. pose proof (P b (or_intror eq_refl)) as Pb.
+    destruct (side_touches touches g a), (side_touches touches g b); cbn [andb xorb];
+      unfold W in *; lia. }
+  assert (T : 0 <= o /\ 0 <= both /\ o + 2 * both <= most * sides r /\ both <= most /\
+    (r = AddRemove -> both = 0) /\ o + both <= Z.of_nat (length groups)).
+  { assert (Q : forall side, side = a \/ side = b -> sum_of (fun g => Z.b2z (t g side)) groups
+      <= of_side (fun _ => most) side).
+    { intros [unit|] S; simpl; [apply H, I; intuition congruence | now rewrite sum_zero]. }
+    pose proof (Q a (or_introl eq_refl)) as Qa. pose proof (Q b (or_intror eq_refl)) as Qb.
+    assert (S : 0 <= o /\ 0 <= both <= sum_of (fun g => Z.b2z (t g a)) groups /\
+      o + 2 * both = sum_of (fun g => Z.b2z (t g a)) groups + sum_of (fun g => Z.b2z (t g b)) groups
+      /\ o + both <= Z.of_nat (length groups)
+      /\ both <= sum_of (fun g => Z.b2z (t g b)) groups).
+    { unfold o, both. clear. induction groups as [|g l IH]; cbn [sum_of length]; [lia|].
+      rewrite Nat2Z.inj_succ. destruct (t g a), (t g b); cbn [Z.b2z andb xorb]; lia. }
+    clearbody o both. destruct r, a, b; try easy; cbn [of_side sides] in *; repeat split; try lia;
+      intros; try easy; lia. }
+  assert (norm : forall F : Z -> Z, F 0 = 0 -> (forall z m, Z.abs z <= m -> F z <= F m) ->
+    sum_of F (map d groups) <= o * F M + both * F W).
+  { intros F F0 Fm. rewrite sum_map. etransitivity; [apply (sum_monotone _ _ (fun g =>
+      F M * Z.b2z (xorb (t g a) (t g b)) + F W * Z.b2z (t g a && t g b) + 0))|].
+    - intros g _. specialize (Fm _ _ (D g)).
+      destruct (t g a), (t g b); cbn [Z.b2z andb xorb] in *; lia.
+    - rewrite sum_linear. unfold o, both. lia. }
+  fold d. clearbody o both.
+  assert (N0 : sum_of (fun z => if z =? 0 then 0 else 1) (map d groups) <= o + both).
+  { etransitivity; [apply (norm (fun z => if z =? 0 then 0 else 1)); [easy|]|].
+    - intros z m. destruct (Z.eqb_spec z 0), (Z.eqb_spec m 0); lia.
+    - destruct (M =? 0), (W =? 0); lia. }
+  assert (N1 := norm Z.abs eq_refl ltac:(lia)). rewrite !Z.abs_eq in N1 by easy.
+  assert (N2 := norm (fun z => z * z) eq_refl square_at_most). cbv beta in N2.
+  assert (N3 : forall z, In z (map d groups) -> Z.abs z <= match r with AddRemove => M
+    | Replace => Z.max W M end).
+  { intros z J. apply in_map_iff in J. destruct J as (g & <- & _). specialize (D g).
+    clear - D C HM HW. unfold t in D. destruct r, a, b; try easy; cbn [side_touches] in D;
+      repeat match goal with H : context [touches g ?u] |- _ => destruct (touches g u) end;
+      cbn [andb xorb] in D; lia. }
+  clear - N0 N1 N2 N3 T HM HW E. destruct T as (T1 & T2 & T3 & T4 & T5 & T6).
+  unfold covers, step_numbers. fold M W. destruct r; cbn [sides l0 l1 l2_squared linf] in *.
+  - rewrite (T5 eq_refl) in *. assert (O : o <= most) by lia.
+    pose proof (Z.mul_le_mono_nonneg_r _ _ M HM O).
+    pose proof (Z.mul_le_mono_nonneg_r _ _ (M * M) (Z.square_nonneg M) O).
+    repeat split; auto; lia.
+  - set (alone := match every with None => _ | Some _ => _ end).
+    assert (A : o + both <= alone <= most * 2) by (unfold alone; destruct E as [-> | ->]; lia).
+    clearbody alone. repeat split; [lia|..|exact N3].
+    + exact (Z.le_trans _ _ _ N1 (corner _ _ _ _ M W T1 T2 HM HW A T3)).
+    + exact (Z.le_trans _ _ _ N2 (corner _ _ _ _ _ _ T1 T2 (Z.square_nonneg M)
+        (Z.square_nonneg W) A T3)).
+Qed.
+
+
+(* Of dpfast/groups/step.py: if each unit adds a vector that is not negative, of an L1 norm of at
+   most k s, to at most L0 groups, then the vectors of all groups differ by no more than this. *)
+Theorem vectors_by_group : forall Unit Group Kind (adds : Group -> Kind -> Unit -> Z) touches groups
+    kinds most rows size r x y,
+  neighbors r x y -> 0 <= rows -> 0 <= size ->
+  (forall unit, In unit (x ++ y) -> touched touches groups unit <= most /\
+    forall g, (forall c, In c kinds -> 0 <= adds g c unit) /\
+      sum_of (fun c => adds g c unit) kinds <= if touches g unit then rows * size else 0) ->
+  covers (step_vectors r most rows size (Z.of_nat (length kinds)))
+    (difference (flat_map (fun g => map (adds g) kinds) groups) x y).
+Proof.
+  intros Unit Group Kind adds touches groups kinds most rows size r x y N R S H.
+  destruct (difference_of_sides _ (flat_map (fun g => map (adds g) kinds) groups) _ _ _ N)
+    as (a & b & -> & I & C).
+  set (K := rows * size). assert (HK : 0 <= K) by (apply Z.mul_nonneg_nonneg; lia).
+  set (ends := fun g => map (fun c => of_side (adds g c) a - of_side (adds g c) b) kinds).
+  replace (map _ _) with (flat_map ends groups) by
+    (clear; induction groups as [|g l IH]; simpl; [easy | now rewrite map_app, map_map, <- IH]).
+  set (t := fun g side => Z.b2z (side_touches touches g side)).
+  assert (G : forall g, (forall z, In z (ends g) -> Z.abs z <= K * Z.min 1 (t g a + t g b)) /\
+    sum_of Z.abs (ends g) <= K * (t g a + t g b) /\
+    sum_of (fun z => z * z) (ends g) <= K * K * (t g a + t g b)).
+  { intros g. assert (P : forall side, side = a \/ side = b ->
+      (forall c, In c kinds -> 0 <= of_side (adds g c) side) /\
+      0 <= sum_of (fun c => of_side (adds g c) side) kinds <= K * t g side).
+    { intros [unit|] D; unfold t; simpl; [|rewrite sum_zero; now split; lia].
+      destruct (H unit) as (_ & J); [apply I; intuition congruence|]. destruct (J g) as (J1 & J2).
+      repeat split; [easy | now apply sum_nonnegative|]. fold K in J2.
+      destruct (touches g unit); cbn [Z.b2z]; lia. }
+    destruct (P a (or_introl eq_refl)) as (A1 & A2), (P b (or_intror eq_refl)) as (B1 & B2).
+    destruct (norms_of_two _ (fun c => of_side (adds g c) a) (fun c => of_side (adds g c) b) kinds)
+      with (v := ends g) as (D1 & D2 & D3); auto.
+    assert (T : (t g a = 0 \/ t g a = 1) /\ (t g b = 0 \/ t g b = 1)) by
+      (unfold t; split; destruct (side_touches _ _ _); auto).
+    destruct T as ([T|T] & [T'|T']); rewrite T, T' in *;
+      (split; [intros z J; specialize (D3 z J) | split]; cbn [Z.add Z.min Z.compare]; nia). }
+  assert (L : forall g, sum_of (fun z => if z =? 0 then 0 else 1) (ends g)
+    <= Z.of_nat (length kinds) * (t g a + t g b)).
+  { intros g. destruct (G g) as (G1 & _). unfold ends in *. rewrite <- map_length with (l := kinds)
+      (f := fun c => of_side (adds g c) a - of_side (adds g c) b). set (v := map _ kinds) in *.
+    destruct (Z.eq_dec (t g a + t g b) 0) as [Z0|Z0].
+    - rewrite (sum_equal _ _ (fun _ => 0)), sum_zero; [lia|]. intros z J. specialize (G1 z J).
+      rewrite Z0 in G1. destruct (Z.eqb_spec z 0); lia.
+    - assert (1 <= t g a + t g b) by
+        (unfold t in *; repeat destruct (side_touches _ _ _); simpl in *; lia).
+      pose proof (nonzeros_at_most_length v). nia. }
+  assert (T : sum_of (fun g => t g a + t g b) groups <= most * sides r).
+  { assert (Q : forall side, side = a \/ side = b -> sum_of (fun g => t g side) groups
+      <= of_side (fun _ => most) side).
+    { intros [unit|] D; simpl; [apply H, I; intuition congruence | now rewrite sum_zero]. }
+    pose proof (Q a (or_introl eq_refl)) as Qa. pose proof (Q b (or_intror eq_refl)) as Qb.
+    rewrite (sum_equal _ _ (fun g => 1 * t g a + 1 * t g b + 0)), sum_linear by (intros; lia).
+    destruct r, a, b; try easy; cbn [of_side sides] in *; lia. }
+  assert (F : forall (norm : Z -> Z) X, 0 <= X ->
+    (forall g, sum_of norm (ends g) <= X * (t g a + t g b)) ->
+    sum_of norm (flat_map ends groups) <= most * sides r * X).
+  { intros norm X HX B. apply Z.le_trans with (X * sum_of (fun g => t g a + t g b) groups); [|nia].
+    rewrite <- sum_scaled. clear - B. induction groups as [|g l IH]; simpl; [lia|].
+    rewrite sum_app. specialize (B g). lia. }
+  unfold covers, step_vectors. fold K. cbn [l0 l1 l2_squared linf]. split; [|split; [|split]].
+  - apply F; [lia | apply L].
+  - apply F; [lia | apply G].
+  - apply F; [nia | apply G].
+  - intros z J. apply in_flat_map in J. destruct J as (g & _ & J).
+    specialize (proj1 (G g) z J). nia.
+Qed.
+
+(* centered_groups() of dpfast/measurement/choice.py. *)
+Definition centered_groups (sums most rows numerator denominator : Z) : sensitivity :=
+  let largest := denominator - numerator in
+  let others := sums - most in
+  Sensitivity sums (rows * (most * largest + others * numerator))
+    (rows * rows * (most * (largest * largest) + others * (numerator * numerator)))
+    (rows * largest).
+
+(* Of dpfast/measurement/choice.py: a unit adds v of 0 .. r to each of d sums, and at most k r to
+   all of them, less a r each, in units of the denominator of a <= 1/2: no more than this. *)
+Theorem centered_groups_cover : forall v most rows numerator denominator,
+  0 <= numerator -> 2 * numerator <= denominator -> 0 <= rows ->
+  (forall z, In z v -> 0 <= z <= rows) -> sum_of (fun z => z) v <= most * rows ->
+  covers (centered_groups (Z.of_nat (length v)) most rows numerator denominator)
+    (map (fun z => denominator * z - numerator * rows) v).
+Proof.
+  intros v most rows a u A U R B S. set (n := Z.of_nat (length v)).
+  assert (E : forall z, In z v -> Z.abs (u * z - a * rows) <= (u - 2 * a) * z + 0 * z + a * rows /\
+    (u * z - a * rows) * (u * z - a * rows)
+      <= rows * ((u - a) * (u - a) - a * a) * z + 0 * z + a * a * (rows * rows) /\
+    Z.abs (u * z - a * rows) <= rows * (u - a)).
+  { intros z I. specialize (B z I).
+    assert (0 <= u * u * (z * (rows - z))) by (repeat apply Z.mul_nonneg_nonneg; lia).
+    assert (0 <= a * z /\ 0 <= a * (rows - z) /\ 0 <= (u - 2 * a) * z /\
+      0 <= (u - 2 * a) * (rows - z)) by (repeat split; apply Z.mul_nonneg_nonneg; lia).
+    repeat split; lia. }
+  unfold covers. rewrite !sum_map. cbn [centered_groups l0 l1 l2_squared linf].
+  split; [|split; [|split]].
+  - rewrite <- (Z.mul_1_l n). apply (sum_bounded _ _ 0). intros z _. destruct (_ =? 0); lia.
+  - etransitivity; [apply (sum_monotone _ _ (fun z => (u - 2 * a) * z + 0 * z + a * rows));
+      intros z I; apply (E z I)|]. rewrite sum_linear. fold n. nia.
+  - etransitivity; [apply (sum_monotone _ _ (fun z => rows * ((u - a) * (u - a) - a * a) * z
+      + 0 * z + a * a * (rows * rows))); intros z I; apply (E z I)|]. rewrite sum_linear. fold n.
+    assert (0 <= rows * ((u - a) * (u - a) - a * a)) by
+      (replace ((u - a) * (u - a) - a * a) with (u * (u - 2 * a)) by ring;
+       repeat apply Z.mul_nonneg_nonneg; lia).
+    pose proof (Z.mul_le_mono_nonneg_l _ _ _ H S). lia.
+  - intros z I. apply in_map_iff in I. destruct I as (w & <- & I). apply (E w I).
+Qed.
+
+(* * The rows that a unit keeps *)
+
+Definition in_group {Row : Type} (group : Row -> Z) (g : Z) (kept : list Row) : list Row :=
+  filter (fun row => group row =? g) kept.
+
+(* Of each unit at most `most` groups are kept, and none of them is empty for it. What is kept is a
+   function of the unit's rows alone: a row has its secret hash with it. *)
+Definition keeps_groups {Row : Type} (group : Row -> Z) (keep : list Row -> list Row) (most : Z) :=
+  forall unit, incl (keep unit) unit /\
+    Z.of_nat (length (nodup Z.eq_dec (map group (keep unit)))) <= most.
+
+(* What a unit adds for its rows in a group: the sum of all of them, which are at most `rows` then,
+   or the part of that sum for `rows` of them. *)
+Definition counted {Row : Type} (parts : bool) (rows : Z) (value : Row -> Z) (l : list Row) : Z :=
+  if parts then bounded_feature rows value l else sum_of value l.
+
+Definition touches_group {Row : Type} (group : Row -> Z) (keep : list Row -> list Row) (g : Z)
+  (unit : list Row) : bool := match in_group group g (keep unit) with [] => false | _ => true end.
+
+Lemma counted_range : forall Row parts rows (value : Row -> Z) first last l,
+  1 <= rows -> parts = true \/ Z.of_nat (length l) <= rows ->
+  (forall row, In row l -> first <= value row <= last) ->
+  if match l with [] => false | _ => true end
+  then Z.min first (rows * first) <= counted parts rows value l <= Z.max last (rows * last)
+  else counted parts rows value l = 0.
+Proof.
+  intros Row parts rows value first last [|row l] R P B; [now destruct parts|].
+  destruct parts; [now apply bounded_feature_range|]. destruct P as [P|P]; [easy|]. unfold counted.
+  apply sum_bounded in B. set (n := Z.of_nat (length (row :: l))) in *.
+  assert (1 <= n) by (unfold n; simpl length; lia).
+  split; [destruct (Z_le_gt_dec 0 first) | destruct (Z_le_gt_dec 0 last)]; nia.
+Qed.
+
+Lemma bounded_vector : forall Row Kind (value : Kind -> Row -> Z) kinds most size l,
+  1 <= most -> 0 <= size ->
+  (forall row, In row l -> (forall c, In c kinds -> 0 <= value c row) /\
+    sum_of (fun c => value c row) kinds <= size) ->
+  (forall c, In c kinds -> 0 <= bounded_feature most (value c) l) /\
+  sum_of (fun c => bounded_feature most (value c) l) kinds <= most * size.
+Proof.
+  intros Row Kind value kinds most size l M S B. destruct l as [|row rest].
+  { unfold bounded_feature, part_of; simpl. rewrite sum_zero. split; [easy | nia]. }
+  set (l := row :: rest) in *. set (n := Z.of_nat (length l)). set (k := Z.min n most).
+  assert (R : 0 < n) by (unfold n, l; simpl; lia).
+  assert (P : forall c, In c kinds -> 0 <= sum_of (value c) l /\
+    0 <= bounded_feature most (value c) l /\
+    n * bounded_feature most (value c) l <= k * sum_of (value c) l).
+  { intros c I. assert (T : 0 <= sum_of (value c) l) by
+      (apply sum_nonnegative; intros z J; now apply (B z J)).
+    destruct (part_is_smaller (sum_of (value c) l) n most R) as (Q & Q'); [lia|].
+    specialize (Q' T). rewrite !Z.abs_eq in Q by easy. easy. }
+  split; [intros c I; now apply P|].
+  assert (n * sum_of (fun c => bounded_feature most (value c) l) kinds
+    <= k * sum_of (fun c => sum_of (value c) l) kinds) by
+    (rewrite <- !sum_scaled; apply sum_monotone; intros c I; now apply P).
+  assert (sum_of (fun c => sum_of (value c) l) kinds <= size * n).
+  { rewrite <- (sum_swap _ _ (fun row c => value c row)).
+    apply (sum_bounded _ (fun row => sum_of (fun c => value c row) kinds) 0 size l). intros z J.
+    split; [apply sum_nonnegative; intros c I; now apply (B z J) | now apply B]. }
+  apply Z.le_trans with (k * size); [|apply Z.mul_le_mono_nonneg_r; lia].
+  apply Z.mul_le_mono_pos_l with n; [easy|]. assert (0 <= k) by lia. nia.
+Qed.
+
+Lemma counted_vector : forall Row Kind (value : Kind -> Row -> Z) parts kinds rows size l,
+  1 <= rows -> 0 <= size -> parts = true \/ Z.of_nat (length l) <= rows ->
+  (forall row, In row l -> (forall c, In c kinds -> 0 <= value c row) /\
+    sum_of (fun c => value c row) kinds <= size) ->
+  (forall c, In c kinds -> 0 <= counted parts rows (value c) l) /\
+  sum_of (fun c => counted parts rows (value c) l) kinds
+  <= if match l with [] => false | _ => true end then rows * size else 0.
+Proof.
+  intros Row Kind value parts kinds rows size l R S P B.
+  destruct l as [|row rest]; [now destruct parts; simpl; rewrite sum_zero|].
+  set (l := row :: rest) in *. destruct parts; [now apply bounded_vector|].
+  destruct P as [P|P]; [easy|].
+  unfold counted. split; [intros c I; apply sum_nonnegative; intros z J; now apply B|].
+  rewrite <- (sum_swap _ _ (fun row c => value c row)).
+  pose proof (sum_bounded _ (fun row => sum_of (fun c => value c row) kinds) 0 size l) as Q.
+  assert (Z.of_nat (length l) * size <= rows * size) by (apply Z.mul_le_mono_nonneg_r; lia).
+  enough (0 * Z.of_nat (length l) <= sum_of (fun row => sum_of (fun c => value c row) kinds) l
+    <= size * Z.of_nat (length l)) by lia.
+  apply Q. intros z J. split; [apply sum_nonnegative; intros c I; now apply B | now apply B].
+Qed.
+
+Lemma touched_at_most_kept : forall Row (group : Row -> Z) keep most groups unit,
+  NoDup groups -> keeps_groups group keep most ->
+  touched (touches_group group keep) groups unit <= most.
+Proof.
+  intros Row group keep most groups unit D K. destruct (K unit) as (_ & M).
+  set (p := fun g => touches_group group keep g unit).
+  apply Z.le_trans with (Z.of_nat (length (filter p groups))).
+  - unfold touched. clear. induction groups as [|g l IH]; simpl; [lia|].
+    fold (p g). destruct (p g); cbn [Z.b2z length]; lia.
+  - etransitivity; [apply inj_le, NoDup_incl_length|exact M]; [now apply NoDup_filter|].
+    intros g I. apply filter_In in I. destruct I as (_ & I). apply nodup_In.
+    unfold p, touches_group in I.
+    destruct (in_group group g (keep unit)) as [|row rest] eqn:E; [easy|].
+    assert (J : In row (in_group group g (keep unit))) by (rewrite E; now left).
+    apply filter_In in J. destruct J as (J & G). apply Z.eqb_eq in G. subst. now apply in_map.
+Qed.
+
+Lemma row_of_unit : forall Row (t : list (Z * Row)) unit row,
+  In unit (units t) -> In row unit -> In row (map snd t).
+Proof.
+  intros Row t unit row U I. unfold units in U. apply in_map_iff in U. destruct U as (i & <- & _).
+  unfold unit_of in I. apply in_map_iff in I. destruct I as (z & <- & I).
+  apply filter_In in I. now apply in_map.
+Qed.
+
+(* Sums of what units add, for tables with ids. *)
+Lemma sums_of_people : forall Row (features : list (list Row -> Z)) s r (x y : list (Z * Row)),
+  neighbors_by_id r x y ->
+  (forall x' y', neighbors r x' y' -> (forall unit row, In unit (x' ++ y') -> In row unit ->
+    In row (map snd (x ++ y))) -> covers s (difference features x' y')) ->
+  covers s (difference features (units x) (units y)).
+Proof.
+  intros Row fs s r x y N H. destruct (ids_make_neighbors _ _ _ _ N) as (x' & y' & Px & Py & N').
+  replace (difference _ _ _) with (difference fs x' y') by
+    (apply map_ext; intros f;
+     now rewrite (no_order_changes_a_sum _ f _ _ Px), (no_order_changes_a_sum _ f _ _ Py)).
+  apply H; [easy|]. intros unit row U I. rewrite map_app. apply in_app_iff in U. apply in_app_iff.
+  destruct U as [U|U]; [left | right]; eapply row_of_unit; eauto; eapply Permutation_in;
+    try exact U; now apply Permutation_sym.
+Qed.
+
+(* Of dpfast/groups/step.py: sums by group of numbers from `first` to `last`, of tables of which one
+   person is added or removed, or is replaced, differ by no more than this, if of each person at
+   most L0 groups count, and in each at most k rows, or k rows on average. *)
+Theorem numbers_of_people : forall Row (group value : Row -> Z) keep parts groups most rows
+    first last every r (x y : list (Z * Row)),
+  neighbors_by_id r x y -> NoDup groups -> 1 <= rows -> first <= last ->
+  every = None \/ every = Some (Z.of_nat (length groups)) -> keeps_groups group keep most ->
+  (forall g unit, parts = true \/ Z.of_nat (length (in_group group g (keep unit))) <= rows) ->
+  (forall row, In row (map snd (x ++ y)) -> first <= value row <= last) ->
+  covers (step_numbers r most rows first last every)
+    (difference (map (fun g unit => counted parts rows value (in_group group g (keep unit))) groups)
+      (units x) (units y)).
+Proof.
+  intros Row group value keep parts groups most rows first last every r x y N D R L E K P V.
+  apply sums_of_people with (r := r); [easy|]. intros x' y' N' I.
+  apply numbers_by_group with (touches := touches_group group keep); try easy.
+  intros unit U. split; [now apply touched_at_most_kept|]. intros g.
+  apply counted_range; auto. intros row J. apply V, (I unit row U), (proj1 (K unit)).
+  now apply filter_In in J.
+Qed.
+
+(* Of dpfast/groups/step.py: so do the sums by group of vectors that are not negative and add up to
+   at most `size` for a row: a mean's pair, a variance's triple or the bins of a histogram. *)
+Theorem vectors_of_people : forall Row Kind (group : Row -> Z) (value : Kind -> Row -> Z) keep parts
+    groups kinds most rows size r (x y : list (Z * Row)),
+  neighbors_by_id r x y -> NoDup groups -> 1 <= rows -> 0 <= size -> keeps_groups group keep most ->
+  (forall g unit, parts = true \/ Z.of_nat (length (in_group group g (keep unit))) <= rows) ->
+  (forall row, In row (map snd (x ++ y)) -> (forall c, In c kinds -> 0 <= value c row) /\
+    sum_of (fun c => value c row) kinds <= size) ->
+  covers (step_vectors r most rows size (Z.of_nat (length kinds)))
+    (difference (flat_map (fun g => map (fun c unit =>
+      counted parts rows (value c) (in_group group g (keep unit))) kinds) groups)
+      (units x) (units y)).
+Proof.
+  intros Row Kind group value keep parts groups kinds most rows size r x y N D R S K P V.
+  apply sums_of_people with (r := r); [easy|]. intros x' y' N' I.
+  apply (vectors_by_group _ _ _ (fun g c unit =>
+    counted parts rows (value c) (in_group group g (keep unit))) (touches_group group keep));
+    [easy | lia | easy |].
+  intros unit U. split; [now apply touched_at_most_kept|]. intros g. specialize (P g unit).
+  assert (B : forall row, In row (in_group group g (keep unit)) ->
+    (forall c, In c kinds -> 0 <= value c row) /\ sum_of (fun c => value c row) kinds <= size).
+  { intros row J. apply V, (I unit row U), (proj1 (K unit)). now apply filter_In in J. }
+  unfold touches_group. set (l := in_group group g (keep unit)) in *. clearbody l. clear - B P R S.
+  now apply counted_vector.
+Qed.
+
+(* Of Setting.norm in dpfast/measurement/linear.py: of units of which `most` rows count on average,
+   sums of features with a norm differ by `most` times what they do for a row. *)
+Theorem units_of_many_rows : forall Row (features : list (Row -> Z)) norm most r
+    (x y : list (list Row)),
+  neighbors r x y -> 1 <= most -> 0 <= norm ->
+  (forall unit row, In unit (x ++ y) -> In row unit -> (forall f, In f features -> 0 <= f row) /\
+    sum_of (fun f => f row) features <= norm) ->
+  covers (norm_of r (most * norm) (length features))
+    (difference (map (bounded_feature most) features) x y).
+Proof.
+  intros Row fs norm most r x y N M B H. rewrite <- (map_length (bounded_feature most)).
+  apply sums_of_a_norm; [easy|]. intros unit U.
+  destruct (bounded_vector _ _ (fun f row => f row) fs most norm unit M B) as (P & Q);
+    [intros row J; exact (H unit row U J)|].
+  split; [intros f F; apply in_map_iff in F; destruct F as (f' & <- & F); now apply P|].
+  now rewrite sum_map.
+Qed.
+
+(* Of Setting.sizes in dpfast/measurement/linear.py: the sum of a feature of such units, where n is
+   private. *)
+Theorem sum_of_many_rows : forall Row (f : Row -> Z) lo hi most r (x y : list (list Row)),
+  neighbors r x y -> 1 <= most -> lo <= hi ->
+  (forall unit row, In unit (x ++ y) -> In row unit -> lo <= f row <= hi) ->
+  covers (of_one (most * feature_sensitivity r false lo hi))
+    (difference [bounded_feature most f] x y).
+Proof.
+  intros Row f lo hi most r x y N M L H.
+  replace (most * feature_sensitivity r false lo hi) with
+    (feature_sensitivity r false (most * Z.min lo 0) (most * Z.max hi 0)) by
+    (destruct r; cbn [feature_sensitivity]; nia).
+  apply sum_of_a_feature; [easy|]. intros [|row rest] U; [right; easy | left].
+  pose proof (bounded_feature_range _ f lo hi most (row :: rest)) as B.
+  specialize (B ltac:(easy) M (fun z I => H _ z U I)). nia.
+Qed.
+
+(* Of dpfast/summaries/units.py: a unit with rows counts as its total, within public ends, and one
+   without rows as 0. So a unit that is added or removed changes a sum by at most max(|lo|, |hi|),
+   and one that is replaced by at most max(hi - lo, |lo|, |hi|). *)
+Theorem clamped_totals : forall Row (f : Row -> Z) lo hi r (x y : list (list Row)),
+  neighbors r x y -> lo <= hi ->
+  let clamped unit := match unit with [] => 0 | _ => Z.max lo (Z.min hi (sum_of f unit)) end in
+  covers (of_one match r with AddRemove => Z.max (Z.abs lo) (Z.abs hi)
+    | Replace => Z.max (hi - lo) (Z.max (Z.abs lo) (Z.abs hi)) end) (difference [clamped] x y).
+Proof.
+  intros Row f lo hi r x y N L clamped.
+  replace (match r with AddRemove => _ | Replace => _ end) with
+    (feature_sensitivity r false lo hi) by (destruct r; cbn [feature_sensitivity]; lia).
+  apply sum_of_a_feature; [easy|]. intros [|row rest] _; [now right | left]. unfold clamped. lia.
+Qed.
+
+(* A person whose row goes from 5 to -5 in one of two groups changes one sum by 10, more than the
+   root of 2 times 5. *)
+Example a_swing : difference (map (fun g unit => counted false 1 snd (in_group fst g unit)) [0; 1])
+    (units [(7, (0, 5))]) (units [(7, (0, -5))]) = [10; 0] /\
+  step_numbers Replace 1 1 (-5) 5 (Some 2) = Sensitivity 2 10 100 10.
+Proof. split; reflexivity. Qed.
