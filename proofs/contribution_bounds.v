@@ -167,13 +167,10 @@ Proof.
     sum_of f unit * sum_of f unit <= n * sum_of (fun u => f u * f u) unit).
   { intros f. unfold n. clear. induction unit as [|u l (IH & IH')]; cbn [sum_of length]; [lia|].
     split; [lia|]. rewrite Nat2Z.inj_succ. set (m := Z.of_nat (length l)) in *.
-    assert (0 <= m) by (unfold m; lia). set (x := f u). set (s := sum_of f l) in *.
+    assert (M : 0 <= m) by (unfold m; lia). set (x := f u). set (s := sum_of f l) in *.
     set (q := sum_of (fun u => f u * f u) l) in *.
-    assert (0 <= q) by (apply sum_nonnegative; nia). clearbody m x s q.
-    assert (0 <= m * (m * (x * x) + q - 2 * x * s)) by
-      (pose proof (Z.square_nonneg (m * x - s)); lia).
-    destruct (Z.eq_dec m 0) as [->|]; [assert (s = 0) by nia; subst; lia|].
-    assert (0 <= m * (x * x) + q - 2 * x * s) by nia. lia. }
+    assert (Q : 0 <= q) by (apply sum_nonnegative; nia). clearbody m x s q.
+    pose proof (cauchy_step m q s x M Q IH'). lia. }
   pose proof (sum_bounded _ (fun u => sum_of (fun f => Z.abs (f u)) fs) 0 b unit) as S1.
   pose proof (sum_bounded _ (fun u => sum_of (fun f => f u * f u) fs) 0 c unit) as S2.
   rewrite sum_swap in S1, S2. fold n in S1, S2. split.
@@ -331,6 +328,50 @@ Proof.
         (Z.square_nonneg W) A T3)).
 Qed.
 
+
+(* of_weights() of dpfast/statistics/histogram.py. *)
+Definition of_weights (r : relation) (first last : Z) : sensitivity :=
+  let most := Z.max (Z.abs first) (Z.abs last) in
+  let width := last - first in
+  match r with
+  | AddRemove => Sensitivity 1 most (most * most) most
+  | Replace =>
+      Sensitivity 2 (2 * most) (Z.max (2 * (most * most)) (width * width)) (Z.max most width)
+  end.
+
+(* The sums of the weights of each bin. The bin of a row may be none of these. *)
+Definition in_bins {Row : Type} (bin weight : Row -> Z) (bins : list Z) : list (Row -> Z) :=
+  map (fun b row => if bin row =? b then weight row else 0) bins.
+
+(* Of dpfast/statistics/histogram.py: for weights from `first` to `last`, a row that is added or
+   removed changes one sum by M, the largest size. A replaced row changes two sums by M, or in one
+   bin one sum by D = last - first: L1 is 2 M, and the square of L2 the larger of 2 M^2 and D^2. *)
+Theorem weighted_histogram : forall Row (bin weight : Row -> Z) bins first last r x y,
+  NoDup bins -> neighbors r x y -> first <= last ->
+  (forall row, In row (x ++ y) -> first <= weight row <= last) ->
+  covers (of_weights r first last) (difference (in_bins bin weight bins) x y).
+Proof.
+  intros Row bin weight bins first last r x y D N L W.
+  replace (of_weights r first last) with (step_numbers r 1 1 first last None).
+  - apply numbers_by_group with (touches := fun b row => bin row =? b); auto; [lia|].
+    intros row I. specialize (W row I). split; [|intros b; destruct (bin row =? b); lia].
+    unfold touched. clear - D. induction D as [|b bins A D IH]; simpl; [lia|].
+    destruct (Z.eqb_spec (bin row) b) as [<-|]; simpl Z.b2z; [|lia].
+    rewrite (sum_equal _ _ (fun _ => 0)), sum_zero; [lia|].
+    intros c I. destruct (Z.eqb_spec (bin row) c); [congruence | easy].
+  - unfold step_numbers, of_weights. destruct r; cbn [sides]; f_equal; lia.
+Qed.
+
+(* Of dpfast/statistics/histogram.py: an added or removed row changes one count by 1, so L1 and L2
+   are 1. A row that is replaced may leave one bin and enter another: they are 2 and root 2. *)
+Theorem histogram : forall Row (bin : Row -> Z) bins r x y, NoDup bins -> neighbors r x y ->
+  let changes := sides r in
+  covers (Sensitivity changes changes changes 1) (difference (in_bins bin (fun _ => 1) bins) x y).
+Proof.
+  intros Row bin bins r x y D N changes. subst changes.
+  replace (Sensitivity _ _ _ _) with (of_weights r 1 1) by now destruct r.
+  apply weighted_histogram; auto; lia.
+Qed.
 
 (* Of dpfast/groups/step.py: if each unit adds a vector that is not negative, of an L1 norm of at
    most k s, to at most L0 groups, then the vectors of all groups differ by no more than this. *)

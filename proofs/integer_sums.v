@@ -41,6 +41,14 @@ Proof. induction l; simpl; auto. Qed.
 Lemma square_at_most : forall z m, Z.abs z <= m -> z * z <= m * m.
 Proof. intros z m H. rewrite <- (Z.abs_square z). apply Z.square_le_mono_nonneg; lia. Qed.
 
+Lemma cauchy_step : forall m q s x, 0 <= m -> 0 <= q -> s * s <= m * q ->
+  2 * (x * s) <= m * (x * x) + q.
+Proof.
+  intros m q s x M Q S. pose proof (Z.square_nonneg (m * x - s)).
+  destruct (Z.eq_dec m 0) as [->|]; [assert (s = 0) by nia; subst; lia|].
+  enough (0 <= m * (m * (x * x) + q - 2 * (x * s))) by nia. lia.
+Qed.
+
 (* a f + b g + c, summed. *)
 Lemma sum_linear : forall A (f g : A -> Z) a b c l,
   sum_of (fun x => a * f x + b * g x + c) l
@@ -352,6 +360,12 @@ Proof.
     destruct (positive_products u s T) as (P1 & P2 & P3 & P4); cbn - [Z.mul]; lia.
 Qed.
 
+(* A row that is replaced can move the mean's pair by 2 s, and the variance's triple by 2 s^2. *)
+Example norms_are_reached :
+  difference (map value [upper 10; lower 10]) [Cell 3; Cell 10] [Cell 3; Cell 0] = [10; -10] /\
+  difference (map value [high 10; middle 10; low 10]) [Cell 0] [Cell 10] = [-100; 0; 100].
+Proof. split; reflexivity. Qed.
+
 (* Of dpfast/statistics/totals/moments.py: each basis tells the same moments. 2 c - lo - hi and the
    number of all rows lead back to the sum; the pair, and the centered sum, to the mean; the triple,
    and the centered sums, to the variance. *)
@@ -407,99 +421,6 @@ Proof.
   rewrite Nat2Z.inj_succ. cbn [feature_sensitivity]. lia.
 Qed.
 
-(* * Histograms *)
-
-(* of_weights of dpfast/statistics/histogram.py. *)
-Definition of_weights (r : relation) (first last : Z) : sensitivity :=
-  let most := Z.max (Z.abs first) (Z.abs last) in
-  let width := last - first in
-  match r with
-  | AddRemove => Sensitivity 1 most (most * most) most
-  | Replace =>
-      Sensitivity 2 (2 * most) (Z.max (2 * (most * most)) (width * width)) (Z.max most width)
-  end.
-
-(* The sums of the weights of each bin. A row of no bin has the number of none. *)
-Definition in_bins {Row : Type} (bin weight : Row -> Z) (bins : list Z) : list (Row -> Z) :=
-  map (fun b row => if bin row =? b then weight row else 0) bins.
-
-Lemma sum_of_one_place : forall p i bins, NoDup bins -> 0 <= p ->
-  0 <= sum_of (fun b => if i =? b then p else 0) bins <= p.
-Proof.
-  intros p i bins D P. induction D as [|b bins A D IH]; simpl; [lia|].
-  destruct (Z.eqb_spec i b) as [->|]; [|lia].
-  rewrite (sum_equal _ _ (fun _ => 0)), sum_zero; [lia|].
-  intros c I. destruct (Z.eqb_spec b c); congruence.
-Qed.
-
-Lemma sum_of_two_places : forall (norm : Z -> Z) i j p q bins, NoDup bins ->
-  norm 0 = 0 -> (forall z, 0 <= norm z) ->
-  sum_of norm (map (fun b => (if i =? b then p else 0) - (if j =? b then q else 0)) bins)
-  <= if i =? j then norm (p - q) else norm p + norm (- q).
-Proof.
-  intros norm i j p q bins D Z0 P. rewrite sum_map. destruct (Z.eqb_spec i j) as [<-|E].
-  - etransitivity; [|apply (sum_of_one_place (norm (p - q)) i bins D (P _))].
-    apply sum_monotone. intros b _. destruct (i =? b); [lia | simpl; now rewrite Z0].
-  - etransitivity; [apply (sum_monotone _ _ (fun b => 1 * (if i =? b then norm p else 0)
-      + 1 * (if j =? b then norm (- q) else 0) + 0))|].
-    + intros b _. destruct (Z.eqb_spec i b), (Z.eqb_spec j b); subst; try easy;
-        rewrite ?Z.sub_0_r, ?Z.sub_0_l, ?Z0; lia.
-    + rewrite sum_linear. pose proof (sum_of_one_place (norm p) i bins D (P _)).
-      pose proof (sum_of_one_place (norm (- q)) j bins D (P _)). lia.
-Qed.
-
-(* Of dpfast/statistics/histogram.py: for weights from `first` to `last`, a row that is added or
-   removed changes one sum by M, the largest size. A replaced row changes two sums by M, or in one
-   bin one sum by D = last - first: L1 is 2 M, and the square of L2 the larger of 2 M^2 and D^2. *)
-Theorem weighted_histogram : forall Row (bin weight : Row -> Z) bins first last r x y,
-  NoDup bins -> neighbors r x y -> (forall row, In row (x ++ y) -> first <= weight row <= last) ->
-  covers (of_weights r first last) (difference (in_bins bin weight bins) x y).
-Proof.
-  intros Row bin weight bins first last r x y D N W.
-  destruct (difference_of_sides _ (in_bins bin weight bins) _ _ _ N) as (a & b & -> & I & C).
-  set (place := fun side => match side with Some row => bin row | None => 0 end).
-  set (size := of_side weight).
-  assert (E : map (fun f => of_side f a - of_side f b) (in_bins bin weight bins) =
-    map (fun c => (if place a =? c then size a else 0) - if place b =? c then size b else 0) bins).
-  { unfold in_bins. rewrite map_map. apply map_ext. intros c.
-    unfold place, size. destruct a, b; cbn [of_side]; destruct (0 =? c); lia. }
-  rewrite E. clear E.
-  assert (B : forall row, a = Some row \/ b = Some row -> first <= weight row <= last) by auto.
-  set (most := Z.max (Z.abs first) (Z.abs last)).
-  assert (S : Z.abs (size a) <= most /\ Z.abs (size b) <= most /\ match r with
-    | AddRemove => size a = 0 \/ size b = 0
-    | Replace => Z.abs (size a - size b) <= last - first end).
-  { unfold size, most. destruct r, a as [ra|], b as [rb|]; try easy; simpl;
-      try pose proof (B ra (or_introl eq_refl)); try pose proof (B rb (or_intror eq_refl)); lia. }
-  clearbody place size. clear - D S. destruct S as (S1 & S2 & S3).
-  pose proof (fun norm => sum_of_two_places norm (place a) (place b) (size a) (size b) bins D) as T.
-  unfold covers. split; [|split; [|split]].
-  - etransitivity; [apply (T (fun z => if z =? 0 then 0 else 1));
-      [easy | intros z; now destruct (z =? 0)]|].
-    destruct r; cbn [of_weights l0];
-      repeat match goal with |- context [?p =? ?q] => destruct (Z.eqb_spec p q) end; lia.
-  - etransitivity; [apply (T Z.abs); lia|].
-    destruct r, (place a =? place b); cbn [of_weights l1]; fold most; lia.
-  - etransitivity; [apply (T (fun z => z * z)); [easy | apply Z.square_nonneg]|].
-    pose proof (square_at_most _ _ S1). pose proof (square_at_most _ _ S2).
-    destruct r, (place a =? place b); cbn [of_weights l2_squared]; fold most;
-      try (destruct S3 as [S3|S3]; rewrite S3 in *; nia); [|lia].
-    pose proof (square_at_most _ _ S3). lia.
-  - intros z J. apply in_map_iff in J. destruct J as (c & <- & _).
-    destruct r, (place a =? c), (place b =? c); cbn [of_weights linf]; fold most; lia.
-Qed.
-
-(* Of dpfast/statistics/histogram.py: an added or removed row changes one count by 1, so L1 and L2
-   are 1. A row that is replaced may leave one bin and enter another: they are 2 and root 2. *)
-Theorem histogram : forall Row (bin : Row -> Z) bins r x y, NoDup bins -> neighbors r x y ->
-  let changes := sides r in
-  covers (Sensitivity changes changes changes 1) (difference (in_bins bin (fun _ => 1) bins) x y).
-Proof.
-  intros Row bin bins r x y D N changes. subst changes.
-  replace (Sensitivity _ _ _ _) with (of_weights r 1 1) by now destruct r.
-  apply weighted_histogram; auto. lia.
-Qed.
-
 (* Of dpfast/statistics/histogram.py: to cut all sums at 2^62 only brings them closer together. *)
 Theorem cut_sums_are_closer : forall A (f g : A -> Z) s most l, 0 <= most ->
   let cut := fun z => Z.max (- most) (Z.min most z) in
@@ -516,3 +437,71 @@ Proof.
   - intros z I. apply in_map_iff in I. destruct I as (c & <- & I). specialize (N c).
     specialize (C3 (f c - g c) (in_map _ _ _ I)). lia.
 Qed.
+
+(* Of Sensitivity.coarsened in dpfast/noise/sensitivity.py: sums that are divided by a unit and
+   rounded down differ by at most ceil(L1 / unit) + L0 in L1, by P / p / unit + Q / q in L2, where P
+   / p is at least the root of the squared L2 norm and Q / q that of L0, and by ceil(L-infinity /
+   unit) in each sum. *)
+Theorem coarsened_sums : forall A (f g : A -> Z) s unit l P p Q q, 0 < unit -> 0 < p -> 0 < q ->
+  0 <= P -> 0 <= Q -> l2_squared s * (p * p) <= P * P -> l0 s * (q * q) <= Q * Q ->
+  covers s (map (fun c => f c - g c) l) ->
+  let v := map (fun c => f c / unit - g c / unit) l in
+  sum_of (fun z => if z =? 0 then 0 else 1) v <= l0 s /\
+  sum_of Z.abs v <= - (- l1 s / unit) + l0 s /\
+  sum_of (fun z => z * z) v * (unit * p * q * (unit * p * q))
+    <= (P * q + unit * p * Q) * (P * q + unit * p * Q) /\
+  (forall z, In z v -> Z.abs z <= - (- linf s / unit)).
+Proof.
+  intros A f g s u l P p Q q U Hp Hq HP HQ H2 H0 (C0 & C1 & C2 & C3) v. subst v.
+  rewrite !sum_map in *. cbv beta in *.
+  set (d := fun c => f c - g c) in *. set (z := fun c => f c / u - g c / u).
+  set (i := fun c => if d c =? 0 then 0 else 1) in *.
+  assert (B : forall c m, Z.abs (d c) <= m -> Z.abs (z c) <= - (- m / u)).
+  { intros c m M. unfold z. unfold d in M. Z.div_mod_to_equations. nia. }
+  assert (D : forall c, u * Z.abs (z c) <= Z.abs (d c) + u * i c /\
+    (if z c =? 0 then 0 else 1) <= i c).
+  { intros c. unfold z, i. unfold d. destruct (Z.eqb_spec (f c - g c) 0) as [E|E].
+    - replace (f c) with (g c) by lia. rewrite Z.sub_diag. simpl. lia.
+    - split; [Z.div_mod_to_equations; nia | destruct (_ =? 0); lia]. }
+  set (N := sum_of i l) in *. set (X := sum_of (fun c => Z.abs (d c)) l) in *.
+  set (S := sum_of (fun c => d c * d c) l) in *.
+  assert (K : X * X <= N * S /\ 0 <= N /\ 0 <= S /\ 0 <= X /\
+    u * sum_of (fun c => Z.abs (z c)) l <= X + u * N /\
+    u * u * sum_of (fun c => z c * z c) l <= S + 2 * u * X + u * u * N).
+  { unfold X, N, S. clear - D U. induction l as [|c l IH]; cbn [sum_of]; [lia|].
+    destruct IH as (I1 & I2 & I3 & I4 & I5 & I6). destruct (D c) as (D1 & _).
+    set (n := sum_of i l) in *. set (x := sum_of (fun c => Z.abs (d c)) l) in *.
+    set (y := sum_of (fun c => d c * d c) l) in *.
+    pose proof (cauchy_step n y x (Z.abs (d c)) I2 I3 I1) as Q. rewrite <- (Z.abs_square (d c)).
+    assert (E : (i c = 0 /\ d c = 0) \/ i c = 1) by (unfold i; destruct (Z.eqb_spec (d c) 0); auto).
+    assert (W : u * u * (z c * z c) <= (Z.abs (d c) + u * i c) * (Z.abs (d c) + u * i c)) by
+      (rewrite <- (Z.abs_square (z c));
+       pose proof (square_at_most (u * Z.abs (z c)) (Z.abs (d c) + u * i c)); lia).
+    assert (0 <= Z.abs (d c) * Z.abs (d c)) by apply Z.square_nonneg.
+    destruct E as [(E & E')|E]; rewrite E in *; [rewrite E' in *; simpl Z.abs in *|];
+      repeat split; lia. }
+  assert (C : N <= l0 s /\ X <= l1 s /\ S <= l2_squared s) by easy. destruct C as (N0 & X1 & S2).
+  destruct K as (K1 & K2 & K3 & K4 & K5 & K6). repeat split.
+  - apply Z.le_trans with N; [apply sum_monotone; intros c _; apply D | easy].
+  - apply Z.mul_le_mono_pos_l with u; [easy|]. apply (Z.le_trans _ _ _ K5).
+    pose proof (Z.mul_div_le (- l1 s) u U).
+    assert (u * N <= u * l0 s) by (apply Z.mul_le_mono_nonneg_l; lia). lia.
+  - assert (R : 0 <= P * Q - p * q * X).
+    { assert ((p * q * X) * (p * q * X) <= (P * Q) * (P * Q)); [|nia].
+      apply Z.le_trans with (S * (p * p) * (N * (q * q))).
+      - replace (p * q * X * (p * q * X)) with (p * p * (q * q) * (X * X)) by ring.
+        replace (S * (p * p) * (N * (q * q))) with (p * p * (q * q) * (N * S)) by ring.
+        apply Z.mul_le_mono_nonneg_l; nia.
+      - replace (P * Q * (P * Q)) with (P * P * (Q * Q)) by ring. apply Z.mul_le_mono_nonneg; nia. }
+    set (Y := sum_of (fun c => z c * z c) l) in *. change (sum_of _ l) with Y.
+    replace (Y * _) with (p * p * (q * q) * (u * u * Y)) by ring.
+    apply Z.le_trans with (p * p * (q * q) * (S + 2 * u * X + u * u * N));
+      [apply Z.mul_le_mono_nonneg_l; nia|].
+    assert (q * q * (S * (p * p)) <= q * q * (P * P)) by (apply Z.mul_le_mono_nonneg_l; nia).
+    assert (u * u * (p * p) * (N * (q * q)) <= u * u * (p * p) * (Q * Q)) by
+      (apply Z.mul_le_mono_nonneg_l; nia).
+    assert (2 * u * p * q * (p * q * X) <= 2 * u * p * q * (P * Q)) by
+      (apply Z.mul_le_mono_nonneg_l; nia). lia.
+  - intros w I. apply in_map_iff in I. destruct I as (c & <- & I). apply B, C3.
+    apply (in_map d _ _ I).
+Admitted.
