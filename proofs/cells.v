@@ -57,7 +57,7 @@ Proof.
   apply Rle_min_compat_r, Rle_max_compat_r, H.
 Qed.
 
-(* Of dpfast.sum: rounding is off by at most half a cell a row. *)
+(* Of dpfast/statistics/totals/api.py: rounding is off by at most half a cell a row. *)
 Theorem cell_is_nearest : forall first last x,
   Rabs (clamped first last x - IZR (first + cell first last x)) <= / 2.
 Proof.

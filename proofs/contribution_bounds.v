@@ -119,8 +119,8 @@ Qed.
 Definition bounded_feature {Row : Type} (most : Z) (f : Row -> Z) (unit : list Row) : Z :=
   part_of (sum_of f unit) (Z.of_nat (length unit)) most.
 
-(* Of dpfast/summaries/units.py: what a unit counts for is between 0 or the ends of one row and the
-   ends of `most` rows. *)
+(* Of dpfast/summaries/units.py: a unit with rows counts for something between the least and the
+   most that 1 to `most` rows add. *)
 Theorem bounded_feature_range : forall Row (f : Row -> Z) lo hi most unit,
   unit <> [] -> 1 <= most -> (forall row, In row unit -> lo <= f row <= hi) ->
   Z.min lo (most * lo) <= bounded_feature most f unit <= Z.max hi (most * hi).

@@ -64,8 +64,8 @@ Inductive fits : Z -> Z -> Z -> Prop :=
   | outputs_of_blocks : forall blocks span, 0 <= blocks -> blocks * span < 2 ^ 53 ->
       fits span blocks 53.
 
-(* Of csrc/summaries/quantise.c and the other files named above: no sum wraps, in any order of the
-   rows and with any cut, and neither does a sum of some of them on the way. *)
+(* Of csrc/summaries/quantise.c, csrc/groups/sums.h, dpfast/tables/sql/sums.py and the others above:
+   no sum wraps, in any order of the rows and with any cut, nor does a partial sum on the way. *)
 Theorem no_partial_sum_wraps : forall most n bits t, fits most n bits ->
   (forall x, In x (rows_in t) -> - most <= x <= most) -> Z.of_nat (length (rows_in t)) <= n ->
   forall z, In z (partial_sums t) -> - 2 ^ bits < z < 2 ^ bits.
@@ -226,7 +226,8 @@ Qed.
 Definition bit_length (n : Z) : Z := if n =? 0 then 0 else Z.log2 n + 1.
 Definition unit_of (largest : Z) : Z := Z.max 0 (bit_length largest + 32 - 61).
 
-(* Of dpfast/groups/plan.py: in that unit, a sum over at most 2^32 rows is at most 2^61 in size. *)
+(* Of dpfast/groups/plan.py: a sum over at most 2^32 rows, in the unit that the most a row adds
+   decides and rounded down, is at most 2^61 in size. *)
 Theorem sums_in_units_fit : forall largest rows sum, 0 <= largest -> rows <= 2 ^ 32 ->
   Z.abs sum <= rows * largest -> - 2 ^ 61 <= sum / 2 ^ unit_of largest <= 2 ^ 61.
 Proof.
