@@ -105,7 +105,8 @@ def in_two_steps(loss: Loss, make: Callable[[Loss], Mechanism[Value]]) -> TwoSte
         return TwoSteps(make(privacy.group_within(loss, 2)))
     except ArgumentError as error:
         refused = error
-    make(loss)  # what is wrong with all of the loss shows the number that was written
+    # If the whole loss is too small, too, this error states the epsilon that the caller passed.
+    make(loss)
     raise ArgumentError(
         f"{refused}, the part of the loss for each of two steps (see `where`)"
     ) from None

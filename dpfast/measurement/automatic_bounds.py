@@ -28,11 +28,12 @@ from .tails import Counts
 Value = TypeVar("Value")
 T = TypeVar("T")
 
-#: The share of the loss that is for the bounds: least error of a mean of `benchmarks/bounds.py`.
+#: The share of the loss that draws the bounds. In `benchmarks/bounds.py` it gave the smallest error
+#: of a mean.
 SHARE = Fraction(1, 4)
-#: The note of error bars within drawn bounds, which do not know the bias of clamping.
+#: The note on error bars of answers within drawn bounds: they leave out the bias of clamping.
 DRAWN = "numbers beyond the bounds that were drawn count as these; bias unknown"
-#: Bounds to check arguments with.
+#: Bounds with which arguments are checked.
 ANY = (0.0, 1.0)
 
 
@@ -50,7 +51,7 @@ def with_bounds(name: str, bounds: str = "bounds") -> str:
 
 def extremes(columns: int | None) -> Sequence[Any]:
     """Return an ordinary and the widest pair of bounds to try, repeated for each column if any."""
-    pairs = ANY, WIDEST  # products of the widest with weights are the largest
+    pairs = ANY, WIDEST  # the widest bounds give the largest products with weights
     return pairs if columns is None else [(pair,) * columns for pair in pairs]
 
 
@@ -71,12 +72,12 @@ def trial(make: Callable[[Any], T], bounds: Sequence[Any]) -> T:
     """
     try:
         every = [make(bound) for bound in bounds]
-    except ArgumentError as error:  # it may show a number that nobody has written
+    except ArgumentError as error:  # its text may state a loss that the caller did not pass
         raise ArgumentError(f"{error} (3/4 of the loss: bounds='auto' spends the rest)") from None
     return every[0]
 
 
-#: Why there is no error bar: noise is in proportion to bounds that are not known yet.
+#: Why there is no error bar: the noise is in proportion to the bounds, which are not drawn yet.
 NOT_DRAWN = "the bounds, and so the noise, depend on the data"
 
 

@@ -61,9 +61,10 @@ from ..noise.stairs import JointStaircase, best_cores
 from ..privacy import ZCDP, Draws, Loss, Pure, float_down, pure_within
 from ..rng import Generator
 
-#: So large a sensitivity that the grid plays no part, and the largest ratio of parts of a loss.
+#: Sensitivities that are so large that rounding to integers does not matter; the largest ratio of
+#: two parts of a loss.
 _LARGE, _MANY, _MOST = 1 << 32, 1 << 30, 1 << 20
-#: The largest deviation of noise that groups share: with its tails it is an int64.
+#: The largest standard deviation of noise that groups share: its tails must fit in an int64.
 _WIDE = 1 << 50
 
 
@@ -250,10 +251,11 @@ class NoiseCandidate(NamedTuple):
     noise: Callable[[], Any]
 
 
-#: A family of noise: yields candidates for a loss, the epsilon or rho of the loss, and moves.
+#: A noise family: a function of the loss, its epsilon or rho, and the moves, which yields
+#: candidates.
 NoiseFamily: TypeAlias = Callable[[Loss, Fraction, Moves], Iterable[NoiseCandidate]]
-#: What part of the least error before it a family must have at most, and whether its noise is drawn
-#: for many groups at once.
+#: A noise family; the factor by which it must reduce the least error of the families before it to
+#: be chosen; whether its noise is drawn for many groups at once.
 Listed: TypeAlias = tuple[NoiseFamily, float, bool]
 
 
@@ -445,7 +447,7 @@ def _shared(loss: Loss, size: Fraction, moves: Moves) -> Iterator[NoiseCandidate
         return
     most = moves.sizes[0]
     if moves.norm is not None and moves.norm.largest > most:
-        return  # a size that says less than the norm is no size of the sums of a group together
+        return  # the sums of a group can change by more than this size if the norm is larger
     for shift in (Fraction(1, 2), Fraction(1, 4)):
         of_units = centered_groups(groups.every, groups.moves, most, shift)
         parts = min(_divided(loss, size, of_units), key=lambda candidate: candidate.error)
@@ -482,7 +484,7 @@ def _head_and_others(loss: Loss, size: Fraction, moves: Moves) -> Iterator[Noise
     )
 
 
-#: The families of dpfast.
+#: The noise families of dpfast.
 FAMILIES: tuple[Listed, ...] = (
     (_alike, 1.0, True),
     (_box_noise, 1.0, False),
@@ -492,5 +494,5 @@ FAMILIES: tuple[Listed, ...] = (
     (_head_and_others, WORTH, False),
     (_shared, WORTH, True),
 )
-#: The families that other packages have added (`noise_families`).
+#: The noise families that other packages have added with `noise_families`.
 OF_USERS: list[Listed] = []

@@ -18,13 +18,14 @@ from .._core.html import table
 from ..budget.released import bar_text
 from ..tables.key_words import shown_key
 
-#: How many groups are shown, half of them from either end; in HTML the others unfold.
+#: How many groups are shown, half of them from each end. In HTML the others unfold.
 SHOWN = 20
-#: Most lines of labels of a plot, the height of each and of what is around them, in inches.
+#: The most lines of labels in a plot; the height of a line, and that of the rest of the plot, in
+#: inches.
 LABELLED, LINE, AROUND = 200, 0.22, 1.2
-#: The note of an error bar of a quantile.
+#: The note on an error bar of a quantile.
 IN_RANKS = "ranks are rows in order: quantile_interval has ends in units of the data"
-#: A longer line of a label is broken.
+#: Longer lines of a label are broken.
 LONGEST = 30
 
 
@@ -32,9 +33,10 @@ class Noted:
     """An answer with a note on how many rows of a unit count, where the privacy unit is an id."""
 
     note: str = ""
-    #: The columns of keys.
+    #: The names of the key columns.
     by: Sequence[str] = ()
-    #: The function that adds up counts and sums over groups, where error bars of totals are known.
+    #: The function that sums counts and sums over groups; None if error bars of totals are not
+    #: known.
     sum_groups: Callable[[Any], Any] | None = None
 
 
@@ -55,7 +57,7 @@ class Answer(dict[str, Any], Noted):
     (2 groups)
     """
 
-    #: What a row of the table is about.
+    #: What a row of the table describes.
     unit: ClassVar[str] = "group"
 
     @property
@@ -207,7 +209,7 @@ class Answer(dict[str, Any], Noted):
             axis.errorbar(self[name], indices, xerr=width, fmt="o", capsize=3)
             axis.set_title(name)
             axis.grid(axis="x", color="0.85")
-            axis.tick_params("x", rotation=45)  # dates are long
+            axis.tick_params("x", rotation=45)  # dates are long, so turn them
         axes[0].set_yticks(indices[::step], labels[::step])
         axes[0].set_ylim(self.groups - 0.5, -0.5)
         return axes[0] if len(names) == 1 else axes

@@ -110,5 +110,5 @@ def equal_parts(loss: Loss, makers: Sequence[Callable[[Loss], Mechanism[Any]]]) 
     share = part(loss, Fraction(1, len(makers)))
     try:
         return EqualParts(tuple(make(share) for make in makers))
-    except ArgumentError as error:  # it may show a number that nobody has written
+    except ArgumentError as error:  # its text may state a loss that the caller did not pass
         raise ArgumentError(f"{error} (for one column, with its part of the loss)") from None

@@ -29,7 +29,8 @@ from typing import Any, NamedTuple
 from ..summaries.totals import Totals
 from ..tables import base
 
-#: The factors of the sum of cells, of the number of rows, and of the sum of squared cells.
+#: The coefficients of a feature: of the sum of cells, the number of rows, and the sum of squared
+#: cells.
 Factors = tuple[int, int, int]
 
 

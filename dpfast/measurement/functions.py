@@ -19,9 +19,9 @@ from ..errors import ArgumentTypeError
 from ..tables.pick import listed, nearest
 from .statistic import OF_CALLS, Statistic, Weighted, measures_once, snake_case
 
-#: Fields of a statistic that are the names of columns, where it is one of several by group.
+#: The fields of a statistic by group that hold names of columns.
 OF_TABLES = ("column", "other", "weights")
-#: The arguments that every call takes.
+#: The parameters that every public function has.
 PREPARED_BY = signature(Statistic.prepare).parameters
 CALL = [parameter for name, parameter in PREPARED_BY.items() if name in OF_CALLS]
 
@@ -117,7 +117,7 @@ def function_of(
     return of
 
 
-#: The docstring of a public function, to be filled with that of its class.
+#: The docstring of a public function; the docstring of its class fills it.
 DOC = """\
 Release {what}
 

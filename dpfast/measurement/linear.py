@@ -52,7 +52,7 @@ from .tails import Counts
 from .unit import AddsUnits, added_units
 from .unit_bounds import PARTS, Parts, tails_of
 
-#: One answer, or one for each column.
+#: The answer of one column, or an array with one for each column.
 Answers: TypeAlias = float | NDArray[np.float64]
 
 
@@ -94,7 +94,8 @@ class Column:
     def _product(self) -> tuple[int, int]:
         return self.product.as_integer_ratio()
 
-    # What answers and error bars are made with. Here a number is a fraction, and rounded once.
+    # The methods below compute answers and error bars. They use exact fractions, rounded once at
+    # the end.
 
     @staticmethod
     def where(test: Any, a: Any, b: Any) -> Any:
@@ -258,11 +259,11 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
     """
 
     reads_numbers: ClassVar[bool] = True
-    #: Whether sums of squares are read.
+    #: Whether the statistic reads sums of squares.
     squares: ClassVar[bool] = False
     #: Whether the error bar depends on the number of rows.
     needs_rows: ClassVar[bool] = True
-    #: Whether the answer is linear in its noise where the number of rows is public.
+    #: Whether the answer is linear in the noise if the number of rows is public.
     is_linear: ClassVar[bool] = True
 
     @property
@@ -420,7 +421,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
 
         def grid(lo: float, hi: float) -> Cells:
             if of_units and self.matches is not None:
-                return self.matches.finer  # which also has parts of a row
+                return self.matches.finer  # a finer grid, which can hold fractions of a row
             if of_units and limits is not None:
                 return narrow(lo, hi, 0.0 if self.needs_rows else max(abs(lo), abs(hi)))
             return self.grid(lo, hi, setting.is_public)
@@ -436,7 +437,8 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         )
         single = layout.columns is None
         measurement = LinearMeasurement(self, columns, single, setting, missing_rule, terms.loss)
-        _ = measurement.loss  # a loss that is too small is refused before the spend
+        # Computed now, so that too small a loss is refused before anything is spent.
+        _ = measurement.loss
         return measurement
 
 
@@ -556,9 +558,9 @@ class Sizes(ABC):
         """
         if self.answers is None:
             return column.root(wide)
-        root = np.sqrt(wide)  # for squares may be beyond float64
+        root = np.sqrt(wide)  # squares may exceed float64
         high = np.hypot(self.answers, root)
-        less = np.maximum(self.answers * (1 - 2.0**-50) - root, 0.0)  # 0 where rounding has a say
+        less = np.maximum(self.answers * (1 - 2.0**-50) - root, 0.0)  # 0 if rounding could decide
         low = np.sqrt(less) * np.sqrt(self.answers + root)
         return np.maximum(high - self.answers, self.answers - low)
 
@@ -590,7 +592,7 @@ class SizesOf(Sizes):
         return self.plan.size(self.column, kinds, share * self.failure)
 
 
-#: A number of pairs of rows so large that rounding to integers plays no part.
+#: So many pairs of rows that rounding to integers does not matter.
 MANY_PAIRS = 1 << 30
 
 
@@ -608,7 +610,8 @@ def plan(
     over all columns of the error divided by that of the first basis. If sums are over pairs of
     rows, `pairs` is the number of pairs that contain a row; otherwise it is 0.
     """
-    is_public = setting.is_public and columns[0].weights is None  # the sum of all weights is not
+    # The sum of all weights is private.
+    is_public = setting.is_public and columns[0].weights is None
     forms = [
         [weighted(basis, column) for basis in statistic.forms(column, is_public)]
         for column in columns
@@ -617,7 +620,8 @@ def plan(
     ways = [
         _planned(columns, chosen, units, setting, loss, pairs)
         for chosen in zip(*forms, strict=True)
-        if chosen[0].norm is None or len(columns) == 1  # it is one of the features of one column
+        # A basis with a norm describes the features of a single column.
+        if chosen[0].norm is None or len(columns) == 1
     ]
     return cast(Plan, least_error(ways).noise())
 
@@ -777,12 +781,13 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         """The standard deviation of the noise of each sum of rows, in units of the data."""
         noise = self.integer_noise
         if noise is None or (isinstance(noise, IntegerNoise) and self.statistic.squares):
-            return None  # that of a variance is one of sums of squares
+            return None  # the noise of a variance is also in the sum of squares
         plan = self.plan()
         units = [float(column.product) for column in self.columns]
         if isinstance(noise, IntegerNoise):
             return noise.deviation * units[0]
-        if self.statistic.needs_rows:  # centered sums, after numbers of rows, are of half cells
+        # After counts, sums are centered, and so in units of half cells.
+        if self.statistic.needs_rows:
             deviations = noise.deviations[plan.counts :]
             units = [unit / (2 if plan.counts else 1) for unit in units]
         else:
@@ -829,7 +834,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     def finish(self, summary: Sequence[Any], generator: Generator) -> Answers:
         plan = self.plan(summary[0].rows)
-        rows = summary[0].rows if self.has_public_rows else None  # that of all columns
+        rows = summary[0].rows if self.has_public_rows else None  # the same for all columns
         return self._answers(plan, plan.noise.add(plan.totals(summary), generator), rows)
 
     def of_units(self, source: View, most: int, key: Key) -> list[UnitSums]:
@@ -961,7 +966,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         if weights is not None and self.statistic.needs_rows:
             if not weights.first:
                 return unknown(confidence, WEIGHTS)
-            rows = (rows or 0) * weights.first  # no less than their weights add up to
+            rows = (rows or 0) * weights.first  # a lower bound of the sum of the weights
         width = len(self.columns)
         return self._bars(plan, [rows or 1] * width, confidence, [None] * width)
 
@@ -969,7 +974,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         self, plan: Plan, rows: Sequence[Any], confidence: float, answers: Sequence[Any]
     ) -> ErrorBar:
         """Return the error bar of each column, for its number of rows or its sum of weights."""
-        bars: dict[Any, float] = {}  # equal columns have equal bars
+        bars: dict[Any, float] = {}  # computed once for columns that are equal
         cases = list(zip(self.columns, rows, answers, strict=True))
         for i, case in enumerate(cases):
             column, many, answer = case

@@ -69,16 +69,18 @@ from .tails import LEAST, MISSING, NUMBERS, PER_OCTAVE, Counts, beyond, counts, 
 
 Floats = NDArray[np.float64]
 
-#: The largest share of the rows beyond a bound.
+#: The largest q: the share of the rows that may lie beyond a bound.
 MOST_SHARE = Fraction(1, 4)
-#: What is charged for a step of a sixteenth of an octave: a little up to 2**-4, and then more; and
-#: on the other side of 0, from 2**24 on.
+#: How fast minus the logarithm of the prior grows, for each step of a sixteenth of an octave: by
+#: GENTLE up to 2**NEAR, and by STEEP beyond. On the other side of 0 it is constant up to 2**LAST,
+#: and grows by STEEP beyond.
 GENTLE, STEEP, NEAR, LAST = 1 / 256, 5 / 32, -4, 24
-#: By how much a pair is widened to either side.
+#: The part of its width by which a pair is widened on each side.
 WIDER = 1 / 8
-#: A larger rate would only be spent on ties; a smaller one float64 could not hold beside ranks.
+#: The smallest and the largest rate in use. A larger one would only be spent on ties, and a smaller
+#: one times a rank would leave float64.
 RATES = 2.0**-900, 2.0**10
-#: By how much sums of weights are overestimated, as a logarithm, so that they surely are.
+#: Added to the logarithm of a computed sum of weights, so that it is an upper bound.
 LOOSE = 0.75
 
 
@@ -91,8 +93,8 @@ def _prior(gentle: float, steep: float, near: int) -> Floats:
     return np.concatenate([inwards[::-1], [0.0], outwards])
 
 
-#: The prior of `bounds`; and two that fewer rows outweigh: of numbers of any size, and of those
-#: that are about 1 in size (`statistics.describe`).
+#: The prior of `bounds`, and two priors that fewer rows outweigh (`statistics.describe`): for
+#: numbers of any size, and for numbers of about 1 in size.
 PRIOR = _prior(GENTLE, STEEP, NEAR)
 PRIORS = {"": PRIOR, "any size": _prior(1 / 256, 1 / 8, 0), "about 1": _prior(1 / 256, 1 / 2, 0)}
 
@@ -114,7 +116,7 @@ class Side:
     ) -> None:
         near = float(target)
         ranks = np.maximum(np.maximum(outside - near, near - inside), 0.0)
-        #: Minus the logarithms, and by how much they may be off.
+        #: Minus the logarithms of the weights, and a bound on their error.
         self.about = ranks * (c / 2) + prior
         self.slack = 2.0**-48 * (1 + float(self.about.max()) + c * near)
         self.outside, self.inside, self.prior, self.target = outside, inside, prior, target
@@ -136,11 +138,11 @@ class Draw:
     def __init__(self, side: Side, stop: int, more: Floats | None = None) -> None:
         about = side.about[:stop] if more is None else side.about[:stop] - more
         slack = side.slack + 2.0**-48 * float(np.abs(about).max())
-        #: What distances, minus the logarithms of weights, are measured from.
+        #: The zero point of distances, which are minus the logarithms of weights.
         self.best = float(about.min()) - slack
         self.distance = np.maximum(about - self.best, 0.0)
         if more is not None:
-            self.distance[0] = -1.0  # no lower bound is below the first number
+            self.distance[0] = -1.0  # the first number cannot be an upper bound: none lies below it
         self.side, self.more, self.slack = side, more, 2 * slack
         self.weights = Weights(self.distance, 1.0, None, self.slack)
 
@@ -205,7 +207,7 @@ def widened(lo: float, hi: float) -> tuple[float, float]:
     return low, high
 
 
-#: A pair that holds all pairs that can be drawn.
+#: A pair that contains every pair that can be drawn.
 WIDEST = widened(float(NUMBERS[0]), float(NUMBERS[-1]))
 
 

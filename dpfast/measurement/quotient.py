@@ -59,11 +59,11 @@ class Quotient(Bounded[Any]):
     at_once: ClassVar[bool] = True
     only_adds: ClassVar[bool] = True
     leaves_out: ClassVar[tuple[str, ...]] = ("axis",)
-    #: The least and the largest value of a quotient.
+    #: The smallest and the largest possible answer.
     ends: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
-    #: How many inner numbers a quotient is made of, whose error bars have to hold together.
+    #: The number of inner answers of which a quotient is made: all of their error bars must hold.
     together: ClassVar[int] = 2
-    #: How many widths of a denominator are as good as 0; then the answer is 0.
+    #: The answer is 0 if the denominator is below this many widths of its noise.
     near: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
@@ -149,7 +149,7 @@ class Quotient(Bounded[Any]):
 
     def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
         view = read(data, whole_rows, "bounds", self.width, with_ids=self.adds_units, **rows)
-        return replace(view, by_column=True)  # each column has bounds
+        return replace(view, by_column=True)  # each column has bounds of its own
 
     def mechanism(self, terms: Terms) -> OfQuotient:
         layout = replace(terms.layout, columns=terms.layout.columns or self.width or 0)
@@ -183,7 +183,8 @@ class OfQuotient(Around[Any], AddsUnits):
     def answered(
         self, summary: Any, generator: Generator, rows: int | None, confidence: float
     ) -> tuple[float | Floats, ErrorBar]:
-        share = 1 - (1 - confidence) / self.statistic.together  # the inner bars hold together then
+        # So that all inner error bars hold with the given confidence.
+        share = 1 - (1 - confidence) / self.statistic.together
         return self._with_bars(*self.inner.answered(summary, generator, rows, share), confidence)
 
     def _with_bars(

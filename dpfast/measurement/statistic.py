@@ -53,7 +53,7 @@ from .unit_bounds import rows_of_units, with_unit_bound
 from .unit_plan import PlanOfBounds, unit_plan
 
 Args = ParamSpec("Args")
-#: A statistic of numbers, and how times are read as these and answers turned back.
+#: A statistic of numbers, with the units that convert times to numbers and answers back to times.
 InUnits: TypeAlias = tuple[S, Units]
 
 
@@ -79,9 +79,10 @@ class Layout:
     is_whole: bool = False
 
 
-#: The layout of one answer about all rows.
+#: The layout of a single answer about all rows.
 ONE_ANSWER = Layout()
-#: The warning about bounds so far apart that not every whole number between is a float64.
+#: The advice on bounds that are so far apart that float64 does not represent every whole number
+#: between them.
 WIDE = "bounds are over 2**53 apart, and noise grows with that: give limits of what is measured"
 
 
@@ -157,33 +158,35 @@ class Statistic(ABC, Generic[Value]):
     column: str | None = None
 
     name: ClassVar[str]
-    #: The most columns that a measurement is made for without data.
+    #: The most columns for which a measurement is prepared without data.
     most_columns: ClassVar[int] = 1 << 16
-    #: Whether the statistic reads sums of rows alone, which a database adds up itself.
+    #: Whether the statistic only reads sums over rows, which a database can compute.
     only_adds: ClassVar[bool] = False
-    #: Whether what is made depends on whether numbers are integers, by their types.
+    #: Whether the mechanism depends on whether the data type is an integer.
     chooses_by_type: ClassVar[bool] = False
-    #: Whether noise can be made for all rows of a unit at once.
+    #: Whether one noise can cover all rows of a privacy unit at once.
     at_once: ClassVar[bool] = False
-    #: Whether the statistic by group has to be of a column.
+    #: Whether the statistic by group needs a column.
     needs_column: ClassVar[bool] = True
-    #: Whether epsilon alone is refused, also where the noise is one that leaves delta unspent.
+    #: Whether a loss without delta is refused, even if the noise would not spend delta.
     needs_delta: ClassVar[bool] = False
-    #: Whether what counts of a unit is for the mechanism to say, which has its loss then.
+    #: Whether the mechanism bounds the contribution of a privacy unit itself, and states the loss.
     keeps_units: ClassVar[bool] = False
-    #: Whether how many rows of a unit count may be drawn: not where the statistic is about them.
+    #: Whether a bound on the rows of a unit may be drawn. False if the statistic is about them.
     draws_max_rows: ClassVar[bool] = True
-    #: Whether one mechanism answers for several columns; else each has an equal part of the loss.
+    #: Whether one mechanism releases several columns. Otherwise each column gets an equal part of
+    #: the loss.
     joins_columns: ClassVar[bool] = True
-    #: Arguments of `prepare` that mean nothing here, so that the public function has them not.
+    #: Arguments of `prepare` without a meaning here: the public function does not have them.
     leaves_out: ClassVar[tuple[str, ...]] = ()
-    #: Whether an answer is numbers of which those about other rows can be subtracted.
+    #: Whether answers are numbers, so that two can be subtracted.
     subtracts: ClassVar[bool] = True
-    #: The public limits of the weights; None for rows that all count the same.
+    #: The public bounds of the weights; None if there are no weights.
     limits: ClassVar[tuple[float, float] | None] = None
-    #: The public limits of the total of a unit, or "auto"; None where its rows are bounded.
+    #: The public bounds of the total of a unit, or "auto"; None if bounds apply to each row.
     unit_limits: ClassVar[Any] = None
-    #: Whether bounds are far wider than float64, and the grid of answers, can tell numbers apart.
+    #: Whether the bounds are so far apart that float64 does not represent every whole number
+    #: between.
     is_wide: ClassVar[bool] = False
 
     @property
@@ -424,7 +427,7 @@ class Statistic(ABC, Generic[Value]):
         """Return the statistic of the numbers that a column of type `dtype` is read as."""
         try:
             kind = None if dtype is None else np.dtype(dtype)
-        except Exception:  # an object may raise anything here
+        except Exception:  # an object may raise any error here
             checks.fail_kind("dtype", "a type of NumPy", dtype)
         if kind is None or kind.kind not in "mM":
             return self
@@ -560,7 +563,8 @@ class Statistic(ABC, Generic[Value]):
         if measured is None and offered.unit.of_rows == "replace" and self.chooses_by_rows:
             length = view.length
         columns = None if measured is None else measured.layout.columns
-        if view.by_column and columns not in (None, view.width):  # bounds may say how many, too
+        # Bounds may also state the number of columns.
+        if view.by_column and columns not in (None, view.width):
             checks.fail("data", f"a table of {columns} columns, as given to measure()", view.width)
         layout, is_whole = ONE_ANSWER, self.chooses_by_type and view.is_whole
         if view.by_column or where is not None or length is not None or is_whole:
@@ -620,8 +624,8 @@ class InTimes(WithBar):
 
     def bar(self, bar: ErrorBar) -> ErrorBar:
         if bar.half_width is None or isinstance(self.units.number, Binned):
-            return bar  # of bins, whose counts are no times
-        # Half a unit more, for an answer in whole units.
+            return bar  # an answer of bins: its counts are not times
+        # Answers in whole units are rounded, by up to half a unit.
         half = 0.0 if self.units.answer == "total" else 0.5
         width = np.ceil(np.asarray(bar.half_width, np.float64) + half)
         return replace(bar, half_width=self.units.times.span(width))
@@ -633,11 +637,12 @@ def of_numbers(lo: Any, hi: Any, nan: Any) -> tuple[tuple[float, float], str | f
     return checks.bounds((lo, hi)), nan_policy.checked(nan)
 
 
-#: The arguments of a call that say what its rows, its loss and its unit are.
+#: The arguments of a call about its rows, its loss and its unit.
 OF_CALLS = frozenset(Statistic.prepare.__kwdefaults__ or ())
-#: The public part of a call: positional arguments, names, values by name, and the types of all.
+#: The public part of a call: positional arguments; names and values of the others; the types of
+#: all.
 Public: TypeAlias = tuple[tuple[Any, ...], tuple[str, ...], tuple[Any, ...], tuple[type, ...]]
-#: Arguments that are no public numbers, and those with one entry a row.
+#: Arguments of a call that are not public numbers, and those with an entry for each row.
 PAID, OF_ROWS = frozenset(("budget", "rng")), ("axis", "where", "ids", "weights")
 
 
@@ -716,7 +721,8 @@ def measures_once(ask: Callable[..., Statistic[Value]]) -> Callable[..., Value]:
     """
 
     def prepare(*args: Any, **kwargs: Any) -> Prepared[Value]:
-        whole = {"budget": None, "rng": None, "neighbors": None, **kwargs}  # without a call
+        # Read from the arguments, without binding them.
+        whole = {"budget": None, "rng": None, "neighbors": None, **kwargs}
         budget, rng = whole["budget"], whole["rng"]
         relation = relation_of(whole["neighbors"], budget)
         public = public_part(args, kwargs, PAID, PLAIN) if args else None
@@ -800,7 +806,7 @@ class Bounded(Automatic[Value]):
     bounds: BoundsEach | Auto
     nan: NanPolicy | None = None
 
-    #: The kind of an answer about times; None for a statistic of numbers alone.
+    #: The kind of answer for a column of times; None if the statistic is for numbers only.
     answer_of_times: ClassVar[Answer | None] = None
 
     def __post_init__(self) -> None:
@@ -812,7 +818,7 @@ class Bounded(Automatic[Value]):
             bounds, nan = of_numbers(*bounds, nan)
             pairs: Sequence[Any] = (bounds,)
         elif are_times(bounds) or are_times([bounds]):
-            return  # which a column of times reads
+            return  # these are checked when a column of times is read
         else:
             pairs = ()
             if not self.is_auto:

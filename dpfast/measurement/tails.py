@@ -20,18 +20,18 @@ from ..tables.sql.store import SqlRows
 
 Counts = NDArray[np.int64]
 
-#: Cells of an octave, and the octaves of the least and of the largest number.
+#: Cells of an octave, and the exponents of the smallest and the largest public number.
 PER_OCTAVE, LEAST, LARGEST = 16, -40, 380
 _FIRST, _LAST = ((e + 1023) * PER_OCTAVE for e in (LEAST, LARGEST))
 _SIZE = _LAST - _FIRST + 1
 _POSITIVE = (np.arange(_FIRST, _LAST + 1, dtype=np.uint64) << np.uint64(48)).view(np.float64)
 
-#: The public numbers, ascending: 2 * _SIZE + 1 of them.
+#: The public numbers in ascending order: 2 * _SIZE + 1 of them.
 NUMBERS = np.concatenate([-_POSITIVE[::-1], [0.0], _POSITIVE])
 
-# A summary has one count for each public number: of the rows from a positive one to the next, from
-# a negative one to the one below, and around 0; then the counts of missing rows, and of rows that
-# were looked at.
+# A summary has a count for each public number. It counts the rows from a positive number up to the
+# next, from a negative number down to the one below, and around 0. The last two entries count the
+# missing rows, and the rows that were read.
 MISSING, READ = -2, -1
 
 

@@ -25,10 +25,11 @@ from ..tables.columns import refuse_type
 from ..tables.time_columns import TimeColumn, time_column
 from ..tables.times import Binned, Clipped, Numbering, Times, as_numpy, numbered, times_of
 
-#: Units from 0 between which durations count where bounds of theirs are found.
+#: Durations are clamped to this many units from 0 if their bounds are drawn.
 LARGEST = 1 << 62
 
-#: The kind of an answer about times: a time, the time between two, a sum of durations, or a number.
+#: The kind of an answer about times: a time, the difference of two, a sum of durations, or a
+#: number.
 Answer = Literal["point", "span", "total", "number"]
 
 
@@ -99,7 +100,7 @@ def clipped(times: Times, answer: Answer, bounds: Any, nan: Any) -> tuple[Any, A
         If they are not of the kind of the column.
     """
     if checks.is_auto(bounds):
-        if times.dtype.kind == "M":  # its 0 is nothing that dates are near to
+        if times.dtype.kind == "M":  # dates are far from 0, where bounds are drawn
             rule = f"a pair of {times.several}: those that are found are near 0, as durations are"
             checks.fail("bounds", rule, bounds)
         units = Units(times, Clipped(-LARGEST, LARGEST, 0), None, answer)

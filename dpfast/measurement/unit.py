@@ -146,7 +146,8 @@ class Unit:
         (Pure(epsilon=1), 4)
         """
         assert isinstance(self.max_rows, int)
-        # A larger epsilon is refused for one integer, and may be many rows' together.
+        # A larger epsilon is refused for noise on one integer, but may be the loss of many rows
+        # together.
         is_one = at_once and (isinstance(loss, privacy.ZCDP) or loss.epsilon <= MOST)
         rows = self.max_rows if is_one else 1
         return one_row(loss, self.neighbors, self.max_rows // rows), rows
@@ -165,7 +166,7 @@ def one_row(loss: Loss, people: Neighbors, max_rows: int) -> Loss:
     try:
         part = privacy.group_within(loss, size)
         amount(part)
-    except ArgumentError as error:  # it shows a number that nobody has written
+    except ArgumentError as error:  # its text states a loss that the caller did not pass
         raise ArgumentError(f"{error}, a row's part of the loss (max_rows divides it)") from None
     return part
 
@@ -237,7 +238,7 @@ class OfUnits(Around[Value]):
 
     neighbors = same_as("unit.neighbors")
 
-    #: The name of the ids whose loss the budget counts; "" for ids without a name.
+    #: The name of the column of ids, for budgets that count their loss; "" if ids have no name.
     ids = same_as("unit.ids")
 
     @property
@@ -302,7 +303,9 @@ class OfUnits(Around[Value]):
         most, stream = self._most, generator.stream()
         if isinstance(self.inner, AddsUnits):
             return self.inner.of_units(summary, most, secret(stream))
-        if summary.adds:  # as many bits as a choice in memory takes, so that noise is the same
+        # Takes as many random bits as the selection of rows in memory, so that the noise is the
+        # same.
+        if summary.adds:
             rows = summary.chosen(most, bytes(stream.take(32)).hex())
         else:
             kept = summary.ids.kept(summary.where, most, secret(stream))

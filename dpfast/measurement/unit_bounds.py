@@ -66,16 +66,16 @@ from .tails import LARGEST, NUMBERS, PER_OCTAVE, Counts, beyond, of_chunk, of_co
 
 Value = TypeVar("Value")
 
-#: Octaves of numbers that are drawn from: as many as no statistic refuses, whose loss may be too
-#: small for a row's part of it.
+#: The octaves of the candidates. If a statistic refuses a row's part of the loss as too small for
+#: the largest candidate, the next number of octaves is tried.
 OCTAVES = 40, 16, 8
-#: A bound on totals of units is a number of so many parts of the largest row.
+#: A bound on the totals of units is a whole number of these parts of the largest row.
 PARTS = 256
-_FIRST = -(LARGEST * PER_OCTAVE) - 1  # that of 1 among `NUMBERS`
-#: By how much minus the logarithm of w grows with each number, exactly: for epsilon, and else.
+_FIRST = -(LARGEST * PER_OCTAVE) - 1  # the index of 1 in `NUMBERS`
+#: By how much minus the logarithm of w grows from each number to the next: for epsilon alone, and
+#: for other losses.
 PRIORS = 2 / 16, 3 / 16
-#: What a unit beyond a number is worth; how many units of an octave are none to speak of, times r;
-#: the most by which more of them make the next number rarer, as a logarithm.
+#: BEYOND is the factor of A(v) in S(v), FEW / r is a, and STEEP D / r is b; see above.
 BEYOND, FEW, STEEP = 64, 16, 1 / 2
 
 
@@ -154,7 +154,7 @@ class WithUnitBound(Around[Value]):
 
     loss = same_as("offered")
 
-    #: The name of the ids whose loss the budget counts.
+    #: The name of the column of ids, for budgets that count their loss.
     ids = same_as("inner.ids")
 
     @property

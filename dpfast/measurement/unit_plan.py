@@ -35,7 +35,7 @@ def unit_plan(
     n, many = checks.whole("rows", rows, 1), checks.whole("units", units, 1)
     if many > n:
         checks.fail("units", f"at most the number of rows, {n}", units)
-    most = n - many + 1  # what one unit has where all others have one row
+    most = n - many + 1  # the rows of one unit if every other unit has one row
     if max_rows is None:
         max_rows = [1 << i for i in range((most - 1).bit_length() + 1)]
     elif not isinstance(max_rows, (list, tuple)) or not max_rows:

@@ -36,9 +36,9 @@ from ..rng import Generator
 from ..summaries.cells import in_units, nearest
 
 NORMS, NOISES = ("l1", "l2"), ("auto", "laplace", "gaussian", "staircase")
-#: About the log2 of the number of cells in the sensitivity.
+#: The sensitivity is about 2**FINE cells of the grid.
 FINE = 30
-#: Cells up to which arrays are added as machine integers.
+#: Arrays of cells below this size are added as machine integers.
 _NEAR = 2.0**61
 _RULE = "values must be finite numbers{}, not NaN; none is shown"
 
@@ -93,7 +93,7 @@ class AdditiveRelease(OfNumbers[Any]):
                 raise DataError(_RULE.format(" that are whole" if self.whole else ""))
             if self.whole:
                 return int(number)
-            cell = number / self.grid  # exact, unless it overflows or underflows
+            cell = number / self.grid  # this division is exact unless it overflows or underflows
             if 2.0**-1000 < abs(cell) < math.inf:
                 return math.floor(cell)
             return math.floor(Fraction(number) / Fraction(self.grid))
@@ -104,7 +104,8 @@ class AdditiveRelease(OfNumbers[Any]):
         with np.errstate(over="ignore", under="ignore"):
             numbers = source.astype(np.float64)
             cells = np.floor(numbers / self.grid)
-        cells = np.where(numbers < 0, np.minimum(cells, -1.0), cells)  # where that underflows
+        # For quotients that underflow to 0.
+        cells = np.where(numbers < 0, np.minimum(cells, -1.0), cells)
         if (np.abs(cells) < _NEAR).all():
             return cells.astype(np.int64)
         unit = Fraction(self.grid)
@@ -123,7 +124,8 @@ class AdditiveRelease(OfNumbers[Any]):
         if summary.dtype == object:
             unit = Fraction(self.grid)
             return np.array([nearest(unit * cell) for cell in cells]).reshape(self.shape)
-        # An integer becomes the float64 nearest to it, and the grid is a power of two.
+        # The integer is rounded to the nearest float64; the grid is a power of two and adds no
+        # error.
         return in_units(np.array(cells, np.float64), self.grid).reshape(self.shape)
 
     def excess(self, source: Any, other: Any) -> str:
@@ -318,7 +320,7 @@ def additive_release(
     numbers, shape = _shape(values)
     size = math.prod(shape)
     kind = _distribution(noise, loss, size)
-    # The number as written, or the float that values change by, whichever is larger.
+    # The number as written, or the float64 by which values change, whichever is larger.
     change = max(checks.fraction("sensitivity", sensitivity), Fraction(float(sensitivity)))
     if exact and change < 1:
         checks.fail("sensitivity", "at least 1 for whole numbers", sensitivity)

@@ -24,7 +24,7 @@ from ..rng import Generator
 from ..summaries.cells import Cells, cells, nearest
 
 METHODS = ("domain", "truncated", "folded")
-#: About the log2 of the number of cells.
+#: The range has about 2**FINE cells.
 FINE = 30
 
 
@@ -194,7 +194,7 @@ def bounded_release(
     relation = relation_of_proof(neighbors, budget)
     kind = checks.choice("method", method, METHODS)
     checks.positive("sensitivity", sensitivity)
-    # The number as written, or the float that values change by, whichever is larger.
+    # The number as written, or the float64 by which values change, whichever is larger.
     change = max(checks.fraction("sensitivity", sensitivity), Fraction(float(sensitivity)))
     grid = cells(lo, hi, FINE)
     moved = min(max(1, math.ceil(change / Fraction(grid.grid))), max(grid.span, 1))

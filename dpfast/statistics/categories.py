@@ -29,7 +29,7 @@ from ..tables.public_values import listed
 from ..tables.words import Words
 
 Label: TypeAlias = int | str | bytes | np.integer
-#: Public categories: their number, or a list of different ones.
+#: Public categories: their number, or a list of different values.
 Labels: TypeAlias = int | Sequence[int] | Sequence[str] | Sequence[bytes] | NDArray[Any]
 
 _LARGEST = (1 << 63) - 1
@@ -104,7 +104,7 @@ def _integer(row: Any) -> int | None:
     try:
         integer = int(exact)
         return integer if integer == exact else None
-    except Exception:  # infinite, or an object whose conversion fails
+    except Exception:  # an infinite number, or an object whose conversion raises an error
         return None
 
 
@@ -168,7 +168,8 @@ class Categories:
             codes[(data < 0) | (data >= self.count)] = -1
             return codes
         beyond = np.zeros((), np.bool_)
-        if data.dtype.kind in "biu":  # one type, for comparisons of mixed ones go through floats
+        # Convert to one type, because NumPy compares mixed integers as floats.
+        if data.dtype.kind in "biu":
             beyond, data = data > _LARGEST, data.astype(np.int64)
         at = np.minimum(np.searchsorted(self._sorted, data), self.count - 1)
         is_category = (self._sorted[at] == data) & ~beyond

@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike
 from .._core import checks
 from .._core.types import Floats, Number
 
-#: The largest number and variance, so that nothing overflows.
+#: The largest numbers and variances, so that nothing overflows.
 MOST = 1e100
 
 
@@ -129,7 +129,7 @@ def consistent(
         )
     if sums:
         numbers = _agreeing([numbers, *sums], spread)
-    # A line for each of the sums that are kept.
+    # One line of counts for each of the sums that are kept.
     axes = sorted(range(numbers.ndim), key=lambda axis: kept.shape[axis] == 1)
     turned = numbers.transpose(axes)
     lines = turned.reshape(kept.size, -1)
@@ -140,7 +140,7 @@ def consistent(
 
 def items_of(name: str, value: Any, rule: str) -> list[Any]:
     """Return the items of a list, or raise an error for a value that is no list."""
-    with suppress(Exception):  # an object whose items cannot be read
+    with suppress(Exception):  # an object whose items cannot be read may raise any error
         if not isinstance(value, str):
             return checks.items(value)
     checks.fail_type(name, rule, value)
@@ -150,7 +150,7 @@ def _numbers(name: str, value: Any) -> Floats:
     rule = f"an array of finite numbers, at most {MOST:g} in size"
     try:
         numbers = np.asarray(value, np.float64)
-    except Exception:  # an object whose conversion fails
+    except Exception:  # an object whose conversion raises an error
         checks.fail_type(name, rule, value)
     if not (np.abs(numbers) <= MOST).all():
         checks.fail(name, rule, value)
@@ -194,7 +194,7 @@ def _agreeing(answers: Sequence[Floats], spread: Sequence[float]) -> Floats:
         for numbers, variance in zip(answers, spread, strict=True):
             summed = [size if n == 1 else 1 for n, size in zip(numbers.shape, shape, strict=True)]
             if any(n > 1 and not alike for n, alike in zip(summed, same, strict=True)):
-                continue  # the total has no part of this component
+                continue  # this total says nothing about this component
             cells = float(np.prod(summed))
             part = _component(numbers, same) / cells
             if not variance:
@@ -221,7 +221,7 @@ def _nearest(lines: Floats) -> Floats:
     ordered = -np.sort(-lines, axis=1)
     sums = np.maximum(lines.sum(axis=1, keepdims=True), 0.0)
     shifts = (np.cumsum(ordered, axis=1) - sums) / np.arange(1, lines.shape[1] + 1)
-    above = (ordered > shifts).sum(axis=1, keepdims=True)  # those are the first
+    above = (ordered > shifts).sum(axis=1, keepdims=True)  # counts the leading ones
     shift = np.take_along_axis(shifts, np.maximum(above - 1, 0), axis=1)
     return np.where(above > 0, np.maximum(lines - shift, 0), 0.0)
 

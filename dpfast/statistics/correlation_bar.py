@@ -29,7 +29,7 @@ import numpy as np
 from .._core.error_bars import RARE, normal
 from .covariance import OfSums
 
-#: The variance of numbers spread evenly between -1 and 1.
+#: The variance of numbers that are evenly spread between -1 and 1.
 EVEN = 1 / 3
 
 
@@ -69,7 +69,7 @@ def off_by(covariance: OfSums, rows: int, failure: float) -> float:
     def wide_and_off(size: float) -> tuple[dict[int, Any], Any, Any]:
         """Return noise weights, standard deviations and errors, for noise of `size` deviations."""
         off = np.zeros_like(r)
-        for _ in range(3):  # the weights depend on the error
+        for _ in range(3):  # iterate, because the weights depend on the error
             t = np.clip(r + side * off, -1, 1)
             parts = weights(t)
             wide = np.sqrt(sum((part * deviations[k]) ** 2 for k, part in parts.items()))
@@ -80,7 +80,7 @@ def off_by(covariance: OfSums, rows: int, failure: float) -> float:
 
     parts, wide, _ = wide_and_off(normal(likely))
     worst, size = int(np.argmax(wide)), 0.0
-    alone = covariance.linear(1, 0.0, 0.0, 0.0)  # the noise that is in all answers
+    alone = covariance.linear(1, 0.0, 0.0, 0.0)  # the noise that every answer contains
     for factors in ({k: float((part + 0 * r)[worst]) for k, part in parts.items()}, alone):
         deviation = math.hypot(*(part * deviations[k] for k, part in factors.items()))
         smallest = deviation / 512

@@ -85,9 +85,9 @@ from ..tables.intake import View, read, whole_rows
 from ..tables.sql.store import SqlRows
 
 ROOT_2 = root_up(Fraction(2))
-#: A number of rows so large that one more makes no difference, and larger than any span.
+#: So many rows that one more makes no difference; also larger than any span.
 MANY_ROWS = 1 << 40
-#: The number of rows (0 where units count in part), and the exact sums that get noise.
+#: The number of rows (0 if units count in part), and the exact sums to which noise is added.
 Exact: TypeAlias = tuple[int, list[int]]
 
 
@@ -130,11 +130,12 @@ class Covariance(Bounded[Floats]):
 
     def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
         view = read(data, whole_rows, "bounds", self.width, with_ids=self.adds_units, **rows)
-        return replace(view, by_column=True)  # for the bounds of each column
+        return replace(view, by_column=True)  # each column has bounds of its own
 
     def mechanism(self, terms: Terms) -> OfSums:
         pairs = self.pairs(terms.layout.columns or self.width)
-        bits = SQUARES - terms.has_ids  # a database has room for what a unit adds
+        # One bit less with ids, so that the contribution of a unit fits into a database's integers.
+        bits = SQUARES - terms.has_ids
         grids = tuple(cells(lo, hi, bits) for lo, hi in pairs)
         missing_rule = terms.missing_rule(self.nan)
         of_rows = {"neighbors": terms.neighbors, "loss": terms.loss, "rows": terms.rows}
@@ -142,7 +143,8 @@ class Covariance(Bounded[Floats]):
         is_public = terms.neighbors == "replace" and not terms.layout.masked
         ways = (OfEntries, OfGram) if is_public else (OfSums,)
         mechanism: OfSums = least_error(way(self.ddof, **shared).way for way in ways).noise()
-        loss = mechanism.noise_of(2).loss  # for other rows the noise may be another, of another rho
+        # For another number of rows the noise, and so its rho, may differ.
+        loss = mechanism.noise_of(2).loss
         is_whole = mechanism.has_public_rows and loss.delta
         return replace(mechanism, loss=terms.loss if is_whole else loss)
 

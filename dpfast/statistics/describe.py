@@ -72,25 +72,25 @@ from .quantiles.recursive import RecursiveQuantiles
 from .totals.count import Count
 from .totals.moments import Variance
 
-#: About the log2 of the number of cells between the bounds.
+#: There are about 2**BITS cells between the bounds.
 BITS = 14
-#: The two draws of bounds, of the numbers and in units of the interquartile range: the share of the
-#: loss and the prior of each.
+#: The two draws of bounds: of the numbers, and of the numbers in units of the interquartile range.
+#: For each, the share of the loss, and the prior.
 BOUNDS = {
     "bounds": (Fraction(1, 8), "any size"),
     "bounds around the median": (Fraction(1, 6), "about 1"),
 }
-#: The share of a loss with a delta for the selection of words of columns without public words.
+#: If the loss has a delta: the share for the selection of words, in columns without public words.
 OF_KEYS = Fraction(1, 8)
-#: The shares of the remaining loss for the number of rows, and for words if there are any
+#: The shares of the remaining loss for the number of rows, and for counts of words if there are any
 #: (`benchmarks/describe.py`).
 OF_ROWS, OF_WORDS = Fraction(1, 20), Fraction(1, 4)
 QUARTILES = Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)
-#: Bounds of columns without numbers, and of columns of truth values.
+#: The bounds of columns without numbers, and of boolean columns.
 NONE, TRUTHS = (0.0, 0.0), (0.0, 1.0)
-#: How times that are only counted are read.
+#: How times are read if they are only counted.
 PRESENT = Clipped(0, 0, 0)
-#: The columns of an answer: those of numbers within the bounds, and all columns.
+#: The columns of an answer that are numbers within the bounds, and all columns.
 POINTS = "mean", "25%", "50%", "75%", "lower", "upper"
 NAMES = ("column", "type", "count", "missing", "mean", "std", *POINTS[1:], "top", "freq")
 
@@ -298,7 +298,8 @@ class Description(Mechanism[Answer]):
     def top(self, column: Described, words: Any, held: Any, generator: Generator) -> dict[str, Any]:
         """Return the public or selected word of the largest noisy count, with the count; or ""."""
         noise, held = self.words, held[: len(words)]
-        if column.words is None and self.rule:  # in an order independent of that of rows
+        # Sorted, so that the order does not depend on that of the rows.
+        if column.words is None and self.rule:
             order = sorted(np.flatnonzero(held).tolist(), key=words.__getitem__)
             kept = np.array(order, np.int64)[self.rule.keep(held[order], generator.stream())]
             words, held = [words[i] for i in kept], held[kept]
@@ -370,7 +371,7 @@ class Describe(Statistic[Answer]):
 
     bounds: Mapping[str, Any] | None = None
     categories: Mapping[str, Sequence[str]] | None = None
-    #: The description plan of each column of a call's data.
+    #: The plan for each column of the data of a call.
     described: tuple[Described, ...] = field(init=False, repr=False, default=())
 
     name: ClassVar[str] = "description"

@@ -79,7 +79,7 @@ class Difference(Statistic[Any]):
         view = read(data, whole_rows, *how, relation=relation, where=where, ids=ids)
         if view.adds and ids is not None:
             checks.fail_kind("data", NO_ROWS, data)
-        self.groups.views(view)  # of a type that the statistic reads
+        self.groups.views(view)  # refuses data of a type that the statistic does not read
         return view
 
     def mechanism(self, terms: Terms) -> Disjoint:

@@ -63,19 +63,20 @@ from ..tables.times import Times
 from ..tables.words import Words
 from .consistent import not_below_0
 
-#: Which rows count; None if all rows count.
+#: A mask of the rows that count; None if all count.
 Mask: TypeAlias = NDArray[np.bool_] | None
-#: Public values of one axis: texts, numbers or truth values.
+#: Public values of one axis: texts, numbers or booleans.
 Categories: TypeAlias = Sequence[str] | Sequence[Number]
 
-#: The rule for public values, in errors.
+#: The rule for public values, for errors.
 CATEGORIES = "a list of different texts, or of finite numbers or truth values in ascending order"
 EDGES = "at least 2 finite numbers in ascending order"
-#: Cells of the table from which a search starts, for each bin, as long as they are not too many.
+#: The cells for each bin in the table from which a search starts, and the most cells of that table.
 FINE, MOST_FINE = 4, 1 << 22
-#: The most bins of an axis in a database, and the largest sum.
+#: The most bins of an axis in a database, and the largest sum there.
 MOST_OF_SQL, MOST = 1024, 1 << 62
-#: The log2 of the parts of a row in which units are counted: 2**42 rows fit into 62 bits.
+#: Rows of a unit that count in part are counted in units of 2**-20, so that 2**42 rows fit into 62
+#: bits.
 PARTS = 20
 
 
@@ -93,7 +94,8 @@ class Bins:
     hashed: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hashed", crc32(self.edges.tobytes()))  # in every process
+        # A hash that is the same in every process.
+        object.__setattr__(self, "hashed", crc32(self.edges.tobytes()))
         self.edges.flags.writeable = False
 
     @property
@@ -140,13 +142,13 @@ class Binned(Automatic[Value]):
     only_adds: ClassVar[bool] = True
     at_once: ClassVar[bool] = True
     subtracts: ClassVar[bool] = False
-    #: The log2 of the units of sums that get noise instead of counts.
+    #: Sums that get noise instead of counts are in units of 2**grid.
     grid: ClassVar[int] = 0
-    #: The bins of each axis; none where they are for a column of times.
+    #: The bins of each axis; empty if they are bins of a column of times.
     axes: tuple[Bins, ...] = field(init=False, repr=False, default=())
-    #: Whether the data are one column.
+    #: Whether the data are a single column.
     single: bool = field(init=False, repr=False, default=True)
-    #: Whether counts below 0 are answered as 0.
+    #: Whether negative counts are returned as 0.
     nonnegative: bool = field(init=False, repr=False, default=False)
 
     def __post_init__(self) -> None:
@@ -320,7 +322,7 @@ def of_weights(cells: Cells, neighbors: str) -> Sensitivity:
     if neighbors == "add-remove":
         return Sensitivity(1, most, most**2, most)
     width = cells.last - cells.first
-    moved = 2, most  # the removed row, and the added row
+    moved = 2, most  # both the removed row and the added row change a sum
     return Sensitivity(2, 2 * most, max(2 * most**2, width**2), max(most, width), moved)
 
 
@@ -394,7 +396,7 @@ class BinCounts(Mechanism[Any], AddsUnits):
         exact[grouped.bins] = np.minimum(grouped.sums[0], MOST)
         return exact
 
-    #: The number of 64-bit words of a sum.
+    #: The number of 64-bit words that hold a sum.
     words: ClassVar[int] = 1
 
     @property
@@ -507,7 +509,7 @@ class BinWeights(BinCounts):
         noise, statistic = self.noise, self.statistic
         drawn = noise.draw(len(summary), generator)
         noisy = ((summary >> noise.shift) + drawn).astype(np.float64)
-        # Scaled by a power of two as floats, as the product may exceed an int64.
+        # Scaled by a power of two as floats, because the product may overflow int64.
         sums = in_units(np.ldexp(noisy, noise.shift), self.cells.grid)
         if statistic.nonnegative:
             sums = not_below_0(sums)
@@ -814,7 +816,7 @@ def _bins(value: Any, limits: tuple[float, float] | None, name: str) -> Bins:
     else:
         count, fine = checks.whole(name, value, 1, MOST_CELLS), 1
         bounds = name.replace("bins", "bounds", 1)
-        limits = limits or checks.bounds(None, bounds)  # says what is missing
+        limits = limits or checks.bounds(None, bounds)  # raises an error about the missing argument
         edges = np.linspace(*limits, count + 1)
         if not (np.diff(edges) > 0).all():
             checks.fail(bounds, f"far enough apart for {count} bins", limits)

@@ -96,7 +96,7 @@ class ShareOfUnits(OfUnits[float]):
         0, because all rows of a unit are one number.
     """
 
-    note: ClassVar[str] = ""  # all units count
+    note: ClassVar[str] = ""  # no unit is cut, so there is nothing to note
 
     name = KeptWhole.name
 

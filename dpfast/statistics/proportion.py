@@ -64,7 +64,7 @@ class Proportion(Mean):
     def __post_init__(self) -> None:
         super().__post_init__()
         (plain,) = self.matches.values
-        if type(self.equal) not in PLAIN:  # and so may call anything equal
+        if type(self.equal) not in PLAIN:  # an object of another type may be equal to anything
             object.__setattr__(self, "equal", plain)
 
     @cached_property

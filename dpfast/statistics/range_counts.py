@@ -17,7 +17,7 @@ from .._core.types import Floats, Number
 from ..measurement.columns_by_name import Answer
 from ..noise.calibrated_integer import IntegerNoise
 
-#: The number of counts, the first ones, that a notebook shows.
+#: A notebook shows this many counts, the first ones.
 SHOWN = 20
 
 
@@ -213,7 +213,7 @@ class RangeCounts(ABC):
         elif issubclass(kind, np.datetime64 | np.timedelta64):
             try:
                 x = kind(x)
-            except Exception:  # an object whose conversion fails
+            except Exception:  # an object whose conversion raises an error
                 checks.fail_type(name, "a time, as the edges are", x)
         elif not isinstance(x, kind):
             checks.fail_type(name, f"a {kind.__name__}, as the edges are", x)

@@ -110,8 +110,8 @@ class OnGrid(Ranked[Value]):
         return column
 
 
-#: The epsilon and the rho from which smooth sensitivity noise is better than a draw, for each
-#: neighboring relation, and for a row that may enter, which costs two steps.
+#: For each neighboring relation, the epsilon and the rho from which on smooth sensitivity noise is
+#: better than a draw. The entry "two steps" is for rows that may enter by a mask.
 Crossings = dict[str, tuple[Fraction, Fraction | float]]
 
 
@@ -127,7 +127,7 @@ class SmoothOrDrawn(OnGrid[Value]):
 
     noise: NoiseName = "auto"
 
-    #: The method of "auto" below the crossings, or for any loss if there are no crossings.
+    #: The method of "auto" below the crossings, or for every loss if there are none.
     drawn: ClassVar[str] = "exponential"
     smooth_from: ClassVar[Crossings | None] = None
 

@@ -65,7 +65,8 @@ class Ratio(Quotient):
         return ratios, np.maximum(np.abs(total) + off[..., -1], 0.0)
 
     def bar(self, inner: Mechanism[Any], rows: int, confidence: float) -> ErrorBar:
-        sums = inner.error(rows, 1 - (1 - confidence) / 2)  # of a numerator, and of the denominator
+        # Two error bars must hold: of a numerator and of the denominator.
+        sums = inner.error(rows, 1 - (1 - confidence) / 2)
         if sums.half_width is None:
             return unknown(confidence, sums.note)
         widths = np.array(sums.half_width)

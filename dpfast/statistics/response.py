@@ -62,9 +62,9 @@ __all__ = [
     "unary",
 ]
 
-#: The type of an estimate's numbers: floats, or arrays.
+#: The type of an estimate: a float, or an array for several.
 Value = TypeVar("Value", float, Floats)
-#: The types of one value in place of an array of values.
+#: The types of one value, in contrast to an array of values.
 Scalar: TypeAlias = int | float | np.bool_ | np.number
 Of: TypeAlias = Literal["data", "population"]
 Stream: TypeAlias = BitStream | Script
@@ -75,7 +75,7 @@ class _Paid(TypedDict, total=False):
     rng: Generator | None
 
 
-#: The number of bytes that are processed at a time, few enough to stay in the cache.
+#: The number of bytes that are processed at a time: few enough to stay in the cache.
 PART = 1 << 18
 
 
@@ -91,7 +91,7 @@ class Coin:
         self.first, self.second = divmod(leading(epsilon, others), 1 << 64)
 
     def probability(self, mp: Any) -> Any:
-        # An error of epsilon is one of the exponential relatively.
+        # An absolute error of epsilon is a relative error of its exponential.
         extra = math.floor(self.epsilon).bit_length()
         with mp.extraprec(extra):
             grown = mp.exp(mp.mpf(self.epsilon.numerator) / self.epsilon.denominator)
@@ -549,18 +549,19 @@ def _estimate(
     said = np.asarray(count, np.float64) / n
     value = (said - stray) / gap
     if of == "data":
-        # Linear in the fraction, so the plug-in is unbiased; positive for every count.
+        # The variance is linear in the fraction, so inserting the unbiased estimate gives an
+        # unbiased one. It is positive for every count.
         spread, strays = keep * (1 - keep), stray * (1 - stray)
         steep = (spread - strays) / (n * gap * gap)
         variance = strays / (n * gap * gap) + value * steep
         # The score interval: every fraction f with (value - f)^2 <= z^2 times the variance at f.
-        # With the variance at `value` it would be far too short where a rare answer did not come.
+        # With the variance at `value`, it would be far too short if a rare answer did not occur.
         middle = value + z * z * steep / 2
         reach = z * np.sqrt(variance + (z * steep / 2) ** 2)
         low, high = middle - reach, middle + reach
     else:
         variance = said * (1 - said) / ((n - 1) * gap * gap)
-        # Wilson 1927, for the fraction of answers.
+        # Wilson's interval (1927) for the fraction of answers.
         middle = (said + z * z / (2 * n)) / (1 + z * z / n)
         reach = z / (1 + z * z / n) * np.sqrt(said * (1 - said) / n + (z / (2 * n)) ** 2)
         low, high = (middle - reach - stray) / gap, (middle + reach - stray) / gap

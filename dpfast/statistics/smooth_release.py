@@ -31,8 +31,8 @@ class _SmoothRelease(Smooth):
             _refuse("value", "a number, not NaN")
         if bound is None or not bound >= 0:
             _refuse("smooth_sensitivity", "a number of at least 0")
-        # Clipped, the value changes by no more than the bound, and by no more than the range; the
-        # smaller and the larger of a smooth bound and a public number are smooth.
+        # The clipped value changes by no more than the bound, and by no more than the range. The
+        # smaller or the larger of a smooth bound and a constant is smooth, too.
         widest = rounded_up(self.hi - self.lo)
         return min(max(number, self.lo), self.hi), max(min(bound, widest), self.grid)
 

@@ -77,10 +77,11 @@ class Table(dict[str, Entry]):
 
 
 TOTALS, RANKS, TRIMMED = "statistics.totals.api", "statistics.quantiles.api", "statistics.trimmed"
-#: The options of statistics that have smooth sensitivity noise, or are drawn.
+#: The options of statistics with smooth sensitivity noise or a draw.
 RANKED = "bounds granularity noise method nan"
 
-#: The entries: word, home, class, phrase after "Release", options, and fields not at their default.
+#: The statistics: word, module, class, phrase after "Release", options, and fields that differ from
+#: their defaults.
 TABLE = (
     Entry("count", TOTALS, "Count", "the number of rows", "nan per_unit nonnegative"),
     Entry("count_nonzero", TOTALS, "CountNonzero", "the number of rows that are not 0",
@@ -147,5 +148,5 @@ TABLE = (
           by_group=False),
 )  # fmt: skip
 
-#: The entries by word.
+#: The statistics by word.
 STATISTICS = Table({entry.word: entry for entry in TABLE})

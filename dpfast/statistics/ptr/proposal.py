@@ -56,7 +56,7 @@ from ...privacy import Approx, Loss, float_down
 from ...rng import Generator
 from .answer import NO_ANSWER, NoAnswer
 
-_FARTHEST = 4  # thresholds
+_FARTHEST = 4  # distances are read up to this many thresholds
 _NOTE = "by the distribution of the noise, if there is an answer"
 
 
@@ -66,7 +66,7 @@ def threshold(epsilon: Fraction, delta: Fraction) -> int:
     mp = context(256)
     e, d = (mp.mpf(x.numerator) / x.denominator for x in (epsilon, delta))
     exact = -mp.log(d * (1 + mp.exp(-e))) / e
-    # Rounded up where 256 bits cannot tell; a threshold that is too high costs only answers.
+    # Rounded up if 256 bits do not decide. Too high a threshold is safe: it only costs answers.
     return max(0, int(mp.ceil(exact + mp.ldexp(1 + abs(exact), -200))))
 
 
@@ -120,7 +120,7 @@ class Proposal(Mechanism[float | NoAnswer]):
     grid: float
     proposed: float
     measure: Callable[[Any, float, int], Measured]
-    of_ranks: bool = False  # whether it reads order statistics
+    of_ranks: bool = False  # whether the statistic reads order statistics
     missing: str | float | None = None
 
     @property
@@ -203,7 +203,7 @@ def first_above(at: Callable[[int], float], limit: float, most: int, stop: int) 
     high = min(most, stop + 1)
     if high <= 0 or at(high - 1) <= limit:
         return most
-    low, high = -1, high - 1  # at(low) <= limit < at(high)
+    low, high = -1, high - 1  # invariant: at(low) <= limit < at(high)
     while high - low > 1:
         middle = (low + high) // 2
         if at(middle) > limit:

@@ -48,9 +48,9 @@ from ...tables import Source
 from .answer import NO_ANSWER, NoAnswer
 from .proposal import DistanceTest, first_above, laplace_scale, with_noise
 
-#: The rows of a column by their ranks.
+#: A function that returns the rows of a column at given ranks.
 ByRank: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.float64]]
-#: The granularity of the logarithm of the answer.
+#: The granularity of the logarithm of an answer.
 _LOG_GRID = 2.0**-40
 
 
@@ -112,7 +112,7 @@ def scale_free_distance(lower: ByRank, upper: ByRank, n: int, ratio: Fraction, m
     """
     m1, m3 = (order.rank_rule(q)(n) for q in QUARTILES)
     if m1 == m3:
-        return most  # the range of one row is 0 whatever it is
+        return most  # a single row has the range 0, whatever its value
     here = float(upper(np.array([m3]))[0] - lower(np.array([m1]))[0])
 
     def leaves(k: int) -> float:
@@ -163,8 +163,8 @@ class ScaleFree(Mechanism[float | NoAnswer]):
         if not self.test.passes(summary.distance, generator):
             return NO_ANSWER
         if summary.range == 0:
-            return 0.0  # as for all neighbors, except with probability delta
-        # The logarithm of a float64 is at most 745 in size, and off by less than 2**-42.
+            return 0.0  # the same answer as for all neighbors, except with probability delta
+        # The logarithm of a float64 is at most 745 in size, and its rounding error is below 2**-42.
         scale = laplace_scale(_log_up(summary.ratio), 2.0**-42, self.noise_epsilon)
         noisy = with_noise(math.log(summary.range), scale, _LOG_GRID, generator)
         most = self.column.hi - self.column.lo

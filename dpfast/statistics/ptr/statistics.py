@@ -52,7 +52,8 @@ class Proposing(Bounded[float | NoAnswer]):
         """Whether the caller promises rows in ascending order."""
         return False
 
-    #: False: the distance is that from data with a neighbor that differs in one step.
+    #: False: the distance is to data with a neighbor that differs in one step, and a row that
+    #: enters by a mask counts as two steps.
     covers_masks: ClassVar[bool] = False
 
     @abstractmethod

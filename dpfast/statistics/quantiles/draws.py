@@ -46,18 +46,18 @@ from ...noise.grid import Base, Lattice
 from ...summaries.order import Ranks, Window, window_of
 from ...summaries.order_statistics import least_from
 
-#: Cells outside the window weigh at most exp(-CUT) together.
+#: The cells outside the window have a total weight of at most exp(-CUT).
 CUT = 40 * math.log(2)
-#: The exponent in place of CUT for a smaller window that is tried first.
+#: The same for a smaller window, which is tried first.
 HALF_CUT = CUT / 2
-#: The number of rows above which a part of a window may be tried first.
+#: From this many rows on, a smaller window may be tried first.
 SOME = 128
-#: Fractions of a cell are ``part / PARTS``.
+#: A fraction of a cell is ``part / PARTS``.
 PARTS = 1 << 32
-#: Targets are in units of this part of a rank.
+#: Target ranks are in units of 2**-RANK_BITS.
 RANK_BITS = 64
 RANK = 1 << RANK_BITS
-#: Coins of permute-and-flip are not decided by floats where they are as close as this part.
+#: If a coin of permute-and-flip is within this of its probability, floats do not decide it.
 CLOSE = 2.0**-16
 #: A number of ranks larger than that of any data.
 FARTHEST = 1 << 60
@@ -125,11 +125,11 @@ class Column:
         self.lo = lo
         self.hi = hi
         self.grid = grid
-        #: The public lattice whose points the cells are, if they are not those of the grid.
+        #: The public lattice that the cells belong to, if it is not the grid.
         self.lattice = lattice
-        #: The base measure of the cells; the same weight for all cells if left out.
+        #: The base measure of the cells. By default, all cells have equal weights.
         if base is None:
-            # Equal bounds have one cell, where the grid need not have one.
+            # Equal bounds have one cell. The grid may have none there.
             base = _grid.base(*(_grid.ends(lo, hi, grid) if lo < hi else (0, 0)))
         self.base = base
         self.first, self.last = self.base.first, self.base.last
@@ -204,7 +204,7 @@ def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
     """Return floor(x / grid) of integers, for quotients known to be below 2**53."""
     shift = math.frexp(grid)[1] - 1
     if shift <= 0:
-        # Where the grid is very fine, 0 alone is within the bounds.
+        # With so fine a grid, 0 is the only integer within the bounds.
         return x.astype(np.int64) << min(-shift, 62)
     if shift >= 8 * x.dtype.itemsize:
         return np.where(x < 0, -1, 0)
@@ -302,7 +302,8 @@ def shows_tails(
     """Tell whether a cell at a `distance` shows tails in permute-and-flip before its last try."""
     _, proposals, scale, near, _ = counts
     least, more = rate * (near / RANK), rate * ((distance - near) / RANK)
-    # v in the units of the bounds. Exponents are below 2**31, and rounded by less than 2**-20.
+    # The v of the module's docstring, in the units of the bounds. Exponents are below 2**31, with
+    # rounding errors below 2**-20.
     most = math.exp(scale * math.log(2) - least)
     visits = math.ceil(most * (1 + 2.0**-10))
     chance = -most * math.expm1(-more) / visits

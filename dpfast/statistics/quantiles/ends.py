@@ -102,17 +102,17 @@ from .draws import CUT, PARTS, Column
 from .exponential import ExponentialQuantile
 from .smooth import Smooth
 
-#: The logarithm of b falls by this with each shorter distance.
+#: ln b falls by this with each smaller distance.
 STEP = 3 / 16
-#: The most that all shorter distances weigh together, relative to one distance.
+#: The total weight of all smaller distances, relative to that of one distance, is at most this.
 SHORTER = 1 / math.expm1(STEP)
-#: The most ranks that are read on either side: where more are needed, the ends are the bounds.
+#: The most ranks that are read on each side. If more are needed, the ends are the bounds.
 MOST = 1 << 28
-#: The most steps by which neighbors' ln S differ, and what is added to beta for rounding.
+#: The most steps by which ln S of neighbors can differ, and an addition to beta for rounding.
 STEPS, ROUNDED = 64, Fraction(1, 1 << 38)
 OF_SCALE = Sensitivity.of_one(STEPS)
-#: The noise of "auto" for intervals, but for rho: intervals are less than half as long as those
-#: with the noise of the least median error, at about the same median error.
+#: The noise of "auto" for intervals, unless the loss is a rho. Intervals are less than half as long
+#: as with the noise of the least median error, and the median error is about the same.
 LIGHT = "polyplace-finite-variance"
 
 
@@ -217,7 +217,7 @@ class WithEnds(Around[NDArray[np.float64]]):
     @property
     def loss(self) -> Loss:
         point, ends = self.parts.values()
-        # (epsilon, delta) adds up either way, but the ends may have a rho that the point has not.
+        # (epsilon, delta) adds up in either case, but the ends may have a rho that the point lacks.
         is_alike = point == ends and not isinstance(point, Approx)
         return together(ends, 2) if is_alike else privacy.compose(point, ends)
 

@@ -113,20 +113,23 @@ from ...tables import Source
 from ..ranked import Drawn
 from .draws import PARTS, RANK, Column, DrawParams, draw, inside, width
 
-#: The smallest rate c in use: products of smaller rates with ranks would leave normal float64.
+#: The smallest rate c that is used: with a smaller one, products with ranks could be subnormal.
 LEAST_RATE = 2.0**-900
-#: The largest rate c in use: a larger one is of no use, and its weights are not told apart.
+#: The largest rate c that is used: float64 would not distinguish weights of a larger one, which
+#: would not help either.
 MOST_RATE = 2.0**29
-#: A cell below all rows weighs exp(-INSIDE) in a draw of a minimum: a smaller INSIDE would often
-#: draw from the gap below all rows, a larger one a row too far inside. Of 20,000 even rows and
-#: for an epsilon of 4 it is the gap a few times in a hundred (`benchmarks/crossings.py`).
+#: In a draw of a minimum, a cell below all rows has the weight exp(-INSIDE). With a smaller INSIDE
+#: the draw would often be from the gap below all rows, and with a larger one it would be a row too
+#: far inside. For 20,000 evenly spread rows and an epsilon of 4, it is from the gap a few times in
+#: a hundred (`benchmarks/crossings.py`).
 INSIDE = 14
-#: The r of a lattice, in 1 / c: the wrong one of two tied values is drawn with a probability of
-#: about exp(-2 c x), x the ranks from the target to where the other begins, and no more than
-#: exp(-TIES / 2) of that for exp(-c x). A larger r makes error bars wider.
+#: The r of a lattice, in units of 1 / c. Of two tied values, the wrong one is drawn with a
+#: probability of about exp(-2 c x), where x is the number of ranks from the target to the start of
+#: the other value. It is at most exp(-TIES / 2) times that for exp(-c x). A larger r makes error
+#: bars wider.
 TIES = 6
-#: The most numbers of a lattice for permute-and-flip with a pure loss: with more numbers the bounds
-#: are wide, and the base measure finds the data.
+#: The most lattice points for permute-and-flip with a pure loss. If there are more, the bounds are
+#: wide, and a draw with the base measure finds the data better.
 FLIPPED = 1 << 17
 
 
@@ -155,7 +158,7 @@ def rate_of(
 
 def share_of(rate: float) -> int:
     """Return the d of this module's docstring, the share of a gap near a row, times 2**20."""
-    # A rate as large as makes exp overflow puts all of h beside the rows.
+    # If the rate is so large that exp would overflow, all of h is next to the rows.
     return math.floor(2.0**19 / (1 + math.exp(min(rate / 4, 99.0))))
 
 
@@ -179,7 +182,7 @@ def aim_of(
 def aim_at(fraction: Fraction, rate: float, outer: tuple[bool, bool] = (True, True)) -> DrawParams:
     """Return the parameters of a draw at a `fraction` of a node, from the rate c of the draw."""
     parts = round(fraction * PARTS)
-    # Half a rank, as the fraction between the ends has it, for an end that stands for no row.
+    # Half a rank, for an end that is not a row, weighted by the fraction.
     shift = (outer[0] * (PARTS - parts) - outer[1] * parts) * (PARTS // 2)
     return DrawParams(parts, shift, rate, share_of(rate))
 
@@ -209,7 +212,7 @@ class ExponentialQuantile(Drawn[float]):
     params: DrawParams = field(init=False, repr=False)
     reach: int = field(init=False, repr=False)
     flips: bool = field(init=False, repr=False)
-    #: Whether the positions of ties on a lattice stop short of their ends.
+    #: Whether, on a lattice, the positions of ties end before those of their neighbors.
     squeezes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -221,7 +224,7 @@ class ExponentialQuantile(Drawn[float]):
         if lattice is not None and self.squeezes:
             params = squeezed(params)
         object.__setattr__(self, "params", params)
-        # One rank more, for the gaps beside the window are a rank nearer on one side.
+        # One rank more, because the gaps at the ends of the window are a rank nearer on one side.
         reach = width(params.rate, self.base.total) + 1 + params.ties if self.lo < self.hi else 0
         object.__setattr__(self, "reach", reach)
 
@@ -287,7 +290,7 @@ class ExponentialExtreme(ExponentialQuantile):
 
     squeezes: ClassVar[bool] = False
 
-    #: The relation for which the rate is computed: u changes by 1 at most, as under "replace".
+    #: The relation for which the rate is computed: u changes by at most 1, as under "replace".
     _relation: ClassVar[str] = "replace"
 
     @property

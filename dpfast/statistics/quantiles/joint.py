@@ -38,12 +38,13 @@ from .recursive import RecursiveQuantiles
 
 Wide = tuple[float, int]
 
-#: A wide number is (m, e) for m 2**(512 e).
+#: A wide number is a pair (m, e), which stands for m 2**(512 e).
 BITS = 512
-#: A steeper exponent would only make numbers longer: one rank is already worth a factor exp(-256).
+#: The largest exponent for one rank. It already makes a rank count as a factor exp(-256), and more
+#: would only make numbers longer.
 STEEPEST = 256.0
 MOST_ROWS = 2 ** (POWERS - 1) - 1
-#: A window of this many ranks on either side holds all data.
+#: A window with this many ranks on each side contains all data.
 EVERY = 1 << 60
 
 
@@ -107,7 +108,7 @@ def _decay(mp: Any, c: float, distance: Fraction) -> Wide:
 class Joint:
     """NOT PRIVATE. Runs of grid points between the rows, and the sums of weights over runs."""
 
-    first: NDArray[np.int64]  # first cell of each run
+    first: NDArray[np.int64]  # the first cell of each run
     length: NDArray[np.int64]
     at: NDArray[np.int64]
     n: int
@@ -164,7 +165,7 @@ def pick(weights: list[Wide], stream: BitStream) -> int:
     scale = max((w[0], w[1]) for w in weights if w[1] == e)
     bounds = []
     for mantissa, exponent in weights:
-        # The ratio of two mantissas is below 2**512, and that of two weights at most 1.
+        # The ratio of two mantissas is below 2**512, and the ratio of two weights at most 1.
         ratio = math.ldexp(mantissa / scale[0], max(BITS * (exponent - e), -2000))
         bounds.append(int(ratio * 2.0**60 * (1 + 2.0**-40)) + 1 if mantissa else 0)
     total = sum(bounds)
@@ -179,7 +180,8 @@ def pick(weights: list[Wide], stream: BitStream) -> int:
 
 def together(length: int, r: int, stream: BitStream) -> list[int]:
     """Draw r of `length` cells, repeats allowed, in ascending order: uniform over such choices."""
-    # Ordered choices with repeats are the r-subsets of length + r - 1, spread out (Floyd's draw).
+    # Ascending choices with repeats correspond to the r-subsets of length + r - 1 cells. Floyd's
+    # algorithm draws one of these.
     chosen: set[int] = set()
     for top in range(length - 1, length + r - 1):
         candidate = below(top + 1, stream)
@@ -210,7 +212,7 @@ def draw(summary: Joint, m: int, stream: BitStream) -> list[int]:
 class JointQuantiles(Drawn[NDArray[np.float64]]):
     """The mechanism of quantiles drawn jointly as one tuple; see `dpfast.quantiles`."""
 
-    qs: tuple[Fraction, ...] = field(kw_only=True)  # in the order in which they were asked for
+    qs: tuple[Fraction, ...] = field(kw_only=True)  # in the order of the call
     c: float = field(init=False)
 
     def __post_init__(self) -> None:

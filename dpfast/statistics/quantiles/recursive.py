@@ -77,7 +77,7 @@ def plan(qs: tuple[Fraction, ...], loss: Pure | ZCDP, neighbors: str) -> Node:
             return None
         middle = (i + j) // 2
         q = qs[middle]
-        # Quantiles are different, so only 0 or 1 can be at an end, and then the other is not.
+        # Quantiles are different, so at most one of the ends is that of a q of 0 or 1.
         fraction = (q - low) / (high - low)
         # All levels but the last are full.
         alone = level == 0 or len(qs) == 1 << level
@@ -151,7 +151,7 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
         length, reach = ranks.length, self.reach
         rules = [rank_rule(q) for q in self.different]
         if self.lo < self.hi and (length is None or length > reach):
-            # Targets deep in the recursion are off by what the draws before were off.
+            # The target ranks of later draws depend on the errors of earlier ones.
             ranks.prefetch([(rule, 2 * reach) for rule in rules], column.edges_of)
         window = self.present(column.look(rules[self.root.number], reach))
         return column, window.n

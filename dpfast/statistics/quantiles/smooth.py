@@ -41,7 +41,7 @@ def answer_grid(bounds: tuple[float, float], calibration: Calibration) -> float:
             f"bounds must be closer together for so small a privacy loss: noise of up to "
             f"(hi - lo) / {calibration.alpha:.3g} would pass 2**900, got {bounds!r}"
         )
-    # S is secret and at least the grid: S / alpha is kept a normal float64, whatever the data.
+    # S is private and at least the grid. This keeps S / alpha a normal float64 for any data.
     least = max(math.frexp(calibration.alpha)[1] - 1021, -1000)
     if hi > lo and hi - lo < 2.0**least:
         checks.fail("bounds", f"equal, or at least 2**{least} apart", bounds)

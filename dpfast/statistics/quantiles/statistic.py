@@ -38,17 +38,18 @@ from .smooth import SmoothExtreme, SmoothQuantile, SmoothRange
 Method: TypeAlias = Literal["auto", "smooth", "exponential"]
 IqrMethod: TypeAlias = Literal["auto", "smooth", "recursive", "joint"]
 ManyMethod: TypeAlias = Literal["auto", "recursive", "joint"]
-#: Methods for several quantiles.
+#: The methods for several quantiles.
 MANY: dict[str, type[RecursiveQuantiles] | type[JointQuantiles]] = {
     "recursive": RecursiveQuantiles,
     "joint": JointQuantiles,
 }
-#: "auto" draws up to MOST_JOINT quantiles jointly under "replace", for up to ROWS_JOINT rows, and
-#: where rows times the range of the draw are at most RANGE_JOINT for each quantile: there mean
-#: errors are a quarter to nine tenths of those of the recursion (`benchmarks/crossings.py`).
+#: "auto" draws quantiles jointly under "replace", if there are at most MOST_JOINT quantiles and
+#: ROWS_JOINT rows, and if rows times the range of the draw are at most RANGE_JOINT for each
+#: quantile. There the mean errors are 0.25 to 0.9 times those of the recursion
+#: (`benchmarks/crossings.py`).
 MOST_JOINT, ROWS_JOINT, RANGE_JOINT = 9, 100_000, 100
 Like = TypeVar("Like", bound=OnGrid[Any])
-#: The epsilon that must be exceeded for a joint draw, which spends a part on rounding.
+#: A joint draw needs an epsilon above this, because it spends a part on rounding.
 LEAST_JOINT = Fraction(1, 1 << 30)
 
 
@@ -79,9 +80,10 @@ class OneQuantile(OneRank):
 
     assume_sorted: bool = False
 
-    #: Where mean and median errors are both smaller for even and for random rows
-    #: (`benchmarks/crossings.py`), and beyond an epsilon of 10, up to which they are larger than
-    #: those of a plain draw where rows are tied, or of an even number (`benchmarks/accuracy.py`).
+    #: Smooth sensitivity noise is used where its mean and median errors are both smaller, for
+    #: evenly spread and for random rows (`benchmarks/crossings.py`). It is used only beyond an
+    #: epsilon of 10: up to there, its errors are larger than those of a plain draw if rows are
+    #: tied, or even in number (`benchmarks/accuracy.py`).
     smooth_from: ClassVar[Crossings] = {
         "add-remove": (Fraction(12), Fraction(8)),
         "replace": (Fraction(12), Fraction(8)),
@@ -319,7 +321,7 @@ class Extreme(OneRank):
 
     smooth: ClassVar[Any] = SmoothExtreme
     draw: ClassVar[Any] = ExponentialExtreme
-    #: 0 for the least row, and 1 for the largest.
+    #: 0 for the minimum, and 1 for the maximum.
     end: ClassVar[Fraction]
 
     share_below = same_as("end")
@@ -511,7 +513,7 @@ class Iqr(SmoothOrDrawn[float | NDArray[np.float64]], IqrSensitivity):
     answer_of_times: ClassVar[Answer] = "span"
     methods: ClassVar[tuple[str, ...]] = get_args(IqrMethod)
     drawn: ClassVar[str] = "recursive"
-    #: Crossings chosen as those of `OneQuantile`.
+    #: Crossings that are chosen as those of `OneQuantile`.
     smooth_from: ClassVar[Crossings] = {
         "add-remove": (Fraction(1, 2), Fraction(1, 4)),
         "replace": (Fraction(1, 2), Fraction(1, 4)),
@@ -522,7 +524,7 @@ class Iqr(SmoothOrDrawn[float | NDArray[np.float64]], IqrSensitivity):
         column = self.column_of(terms)
         if self.method == "smooth":
             numbers: Lattice | None = column.get("lattice")
-            if numbers is not None:  # the lattice of distances
+            if numbers is not None:  # the lattice of the differences of two points
                 column["lattice"] = Lattice(numbers.step, 0, numbers.last - numbers.first)
             return OfKept(SmoothRange(**column, calibration=calibrate_loss(self.noise, terms.loss)))
         quartiles = MANY[self.method](**column, qs=QUARTILES, loss=without_delta(terms.loss))

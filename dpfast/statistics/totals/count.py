@@ -49,9 +49,9 @@ from ..consistent import not_below_0
 Counts: TypeAlias = int | Integers
 
 HALF = Fraction(1, 2)
-#: The variance that rounding of a half adds, where every other number is a half.
+#: The variance of rounding to whole numbers, if every other number is a half.
 ROUNDING = Fraction(1, 8)
-#: The features that count every row, rows with a number, rows without one, and rows that are not 0.
+#: The features that count all rows, rows with a number, rows without one, and rows that are not 0.
 EVERY = Feature((0, 1, 0), 1, 1, missing=1)
 PRESENT = Feature((0, 1, 0), 0, 1)
 MISSING = Feature((0, 0, 0), 0, 1, missing=1)
@@ -114,9 +114,9 @@ class Count(OfFeatures[Counts]):
     reads_numbers: ClassVar[bool] = True
     name_of_each: ClassVar[str] = "count of each column"
     needs_column: ClassVar[bool] = False
-    #: Which rows count, by the word of `nan`.
+    #: For each value of `nan`, the feature that counts the rows.
     features: ClassVar[Mapping[Any, Feature]] = {"keep": EVERY, "drop": PRESENT, "only": MISSING}
-    #: The grid that tells numbers that count from others; None where all numbers count.
+    #: The grid that separates the numbers to be counted from others; None if all are counted.
     cells: ClassVar[Celled | None] = None
 
     def __post_init__(self) -> None:
@@ -158,14 +158,15 @@ class Count(OfFeatures[Counts]):
         return [alone, Basis(centered, (HALF**2, HALF**2), halves, rounding=ROUNDING)]
 
     def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
-        if axis is None and not self.looks:  # no value is read
+        if axis is None and not self.looks:  # no values are read
             return read(data, rows_alone, **rows)
         return read(data, all_columns, axis=axis, with_ids=True, **rows)
 
     def mechanism(self, terms: Terms) -> CountMeasurement:
         setting = Setting(terms.neighbors, terms.layout.masked, terms.rows)
         measurement = CountMeasurement(self, terms.layout.columns, setting, terms.loss)
-        _ = measurement.plan  # a loss that is too small is refused before the spend
+        # Computed now, so that too small a loss is refused before anything is spent.
+        _ = measurement.plan
         return measurement
 
     def counted(self, values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -243,7 +244,8 @@ class CountNonzero(Count):
         return True
 
     def counted(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        counted: NDArray[np.bool_] = values != 0  # NaN is not 0
+        # True for NaN; super().counted() decides whether NaN counts.
+        counted: NDArray[np.bool_] = values != 0
         return super().counted(values) & counted
 
     def totals(self, counted: int, rows: int) -> Totals:
@@ -253,7 +255,7 @@ class CountNonzero(Count):
         return rows.counted(rows.filled(Nonzero.of_row(rows, column), int(self.nan == "keep")))
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
-        return None  # times are no numbers, and refused as such
+        return None  # times are not numbers, so they are refused
 
 
 @dataclass(frozen=True)

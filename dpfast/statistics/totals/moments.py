@@ -45,9 +45,9 @@ from ...summaries.totals import Totals
 from ...tables.times import Times
 
 HALF = Fraction(1, 2)
-#: More rows than any data have, a number that float64 tells from one more.
+#: More rows than any data have, but few enough that float64 distinguishes one more.
 MOST = 1 << 52
-#: The share of the variance of a centered sum's noise that enters a variance; see above.
+#: The fraction of the variance of a centered sum's noise that enters that of a variance; see above.
 TENTH = Fraction(101, 1000)
 #: The features that count the rows with a number, and all rows.
 ROWS = Feature((0, 1, 0), 1, 1)
@@ -124,7 +124,7 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
         added = Feature((1, first, 0), *(ends or (low, high)))
         alone = Basis((added,), (Fraction(1),), (Fraction(1),))
         if ends or is_public or (column.misses and column.weights is not None):
-            return [alone]  # of rows that miss a number weights are not summed
+            return [alone]  # weights are not summed over rows without a number
         middle = Fraction(low + high, 2)
         squares = middle**2, HALF**2
         rows = ROWS if column.of_units else EVERY
@@ -266,7 +266,7 @@ class Variance(Linear, VarianceSensitivity):
             return [Pairs((Feature((0, 0, 1), 0, s * s),), (part**4,))]
         high, middle = Feature((0, 0, 1), 0, s * s), Feature((2 * s, 0, -2), 0, s * s)
         low = Feature((-2 * s, s * s, 1), 0, s * s)
-        square = Feature((-8 * s, s * s, 8), -s * s, s * s)  # 2 w^2 - s^2
+        square = Feature((-8 * s, s * s, 8), -s * s, s * s)  # the feature 2 w^2 - s^2
         three = Basis((high, middle, low), (part**4 / 3,) * 3, norm=s * s)
         parts = TENTH * (s > 0), TENTH * part**2, TENTH * part**4
         return [three, Basis((ROWS, centered(s), square), parts)]

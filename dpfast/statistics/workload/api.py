@@ -94,7 +94,7 @@ class Workload(Binned[WorkloadCounts]):
     def sensitivity(self, terms: Terms) -> Sensitivity:
         of_row = self.strategy.sensitivity(terms.neighbors)
         size = terms.rows << PARTS if terms.has_ids else 1
-        # With more than one number there is no staircase, which has a pure loss.
+        # At least two numbers, so that the noise is not staircase noise, which has a pure loss.
         return Sensitivity(max(of_row.l0, 2), size * of_row.l1, size**2 * of_row.l2_squared)
 
     def answer(

@@ -10,11 +10,11 @@ import numpy as np
 from ..._core import checks
 from ..._core.types import Floats
 
-#: All prefix sums, the last of which is the total, and all ranges of neighboring bins.
+#: Workloads by name: all prefix sums (the last is the total), or all ranges of neighboring bins.
 Word: TypeAlias = Literal["prefix", "ranges"]
-#: The least and the largest size of the largest number, so that squares and sums are float64.
+#: The largest coefficient must be between these, so that squares and sums are normal float64.
 SIZES = 1e-100, 1e100
-#: The most bins that noise is planned for.
+#: The most bins for which noise is planned.
 MOST = 4096
 
 

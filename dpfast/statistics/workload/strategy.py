@@ -42,11 +42,13 @@ from ..._core.types import Floats
 from ...noise.sensitivity import Sensitivity
 from .queries import MOST, Queries
 
-#: The log2 of the units of a strategy, and of the parts that counts are multiplied in.
+#: A strategy has units of 2**-GRID, and counts are multiplied in parts of GRID bits.
 GRID = 20
-#: The share of the unit matrix that is mixed in, and the least weight relative to the largest.
+#: The share of the identity matrix that is mixed in; the least weight, as a fraction of the
+#: largest.
 RIDGE, LEAST = 2.0**-12, 1e-6
-#: The error over the bound at which the search ends, and its most rounds for few bins.
+#: The search ends when the error divided by its lower bound is at most GOOD, or after ROUNDS rounds
+#: if there are few bins.
 GOOD, ROUNDS = 1.005, 100
 
 
