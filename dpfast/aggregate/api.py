@@ -67,7 +67,7 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
     name: str
     job: Job
     progress: Progress = None
-    #: The name of the ids, "" for an array; None for a loss of rows.
+    #: The name of the column of ids, or "" for an array of ids; None if the privacy unit is a row.
     ids: str | None = None
 
     passes: ClassVar[None] = None
@@ -97,7 +97,8 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
 
     def outputs(self, source: RowSource, generator: Generator) -> NDArray[np.float64]:
         """NOT PRIVATE. Return the output of each block within the bounds, shape (blocks, d)."""
-        # The caller's settings could raise an error or a warning that depends on the data.
+        # Otherwise NumPy settings of the caller could raise errors or warnings that depend on the
+        # data.
         with np.errstate(all="ignore"), paid(), reporter(self.progress, self.blocks) as tick:
             if isinstance(source, TableRows) and of_engine(source):
                 z = self.engine_outputs(source, generator)
@@ -338,7 +339,7 @@ def sample_and_aggregate(
     )
     if of_engine(source):
         _refuse_for_engine(kind, executor, time_limit, spill)
-    # The number of rows is public where single rows are replaced, and nowhere else.
+    # The number of rows is public only if single rows are replaced.
     public = source.length if relation == "replace" and kind != "key" else None
     if public is not None and blocks > public:
         checks.fail("blocks", f"at most the number of rows, {public}", blocks)

@@ -21,7 +21,8 @@ from .aggregators.mean import deviation_of
 from .aggregators.output_grid import MOST_BLOCKS, check_coordinates
 from .aggregators.vector import share
 
-#: Blocks times epsilon that noise scaled to a smooth sensitivity needs, if nothing is known.
+#: If nothing is known of the outputs, noise scaled to a smooth sensitivity needs blocks times
+#: epsilon of at least this.
 ENOUGH = 64
 
 
@@ -179,7 +180,7 @@ class Trade:
             return self._mean(most)
         if name != "auto":
             return _least(lambda k: self.squared(name, k), 1, most)
-        # "auto" is one aggregator below some number of blocks and another from there on.
+        # "auto" means one aggregator up to some number of blocks, and another one beyond.
         loss = share(name, self.pairs, self.loss)
         below, above = default(1, loss), default(MOST_BLOCKS, loss)
         turn = 1 + bisect_left(range(1, most + 1), True, key=lambda k: default(k, loss) == above)

@@ -27,17 +27,18 @@ from .partial import Partial, Summable
 def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Partial]:
     """Return the coder of groups, and the sums by group of all rows that count, from a database."""
     coder, units, persons = table.keys.coder(secret(stream)), None, table.persons
-    if persons is not None:  # as many bits as a table in memory takes, so that noise is the same
+    # Takes as many random bits as a table in memory, so that the noise is the same.
+    if persons is not None:
         most = persons.max_groups
         if isinstance(table.keys, PublicKeys) and most is not None and coder.groups <= most:
-            most = None  # every public group counts
+            most = None  # nothing to bound: no person can be in more groups
         units = Units(persons.column, most, bytes(stream.take(32)).hex())
     every, of_units = table.counted.items(), (persons and persons.column, table.keys.listed)
     rooms = {name: stat.of_units(rows, *of_units) for name, stat in every if stat.by_unit}
     integers = {name: stat.integers(rows) for name, stat in every if not stat.by_unit}
     alone = [name for name, terms in integers.items() if terms.bins is None and not terms.near]
     statements = list(filter(None, [alone, *([name] for name in integers if name not in alone)]))
-    # Statements must agree on the number of rows of each group, where no rows are chosen.
+    # If all rows of a unit count, the statements must agree on the number of rows of each group.
     is_compared = units is None and len(statements) > 1
 
     def ask(features: Sequence[Feature], bins: Any, near: Sequence[Near]) -> DatabaseSums:
@@ -56,7 +57,7 @@ def added(table: Summable, rows: SqlRows, stream: BitStream) -> tuple[Coder, Par
             features.append(Feature(rows.present(), 1))
         answer = ask(features, bins, near)
         codes, sizes = answer.codes, answer.sums[-1]
-        if near:  # which tells it with each number of a group
+        if near:  # answers with `near` repeat the size of a group for each of its numbers
             codes, first = np.unique(codes, return_index=True)
             sizes = sizes[first]
         counts.append((codes + 1, sizes))

@@ -39,7 +39,8 @@ class Arrays(Column):
 
     @staticmethod
     def clip(value: Any, low: Any, high: Any) -> Any:
-        return np.minimum(np.maximum(value, low), high)  # as np.clip, in a third of the time
+        # The same as np.clip, in a third of the time.
+        return np.minimum(np.maximum(value, low), high)
 
     @staticmethod
     def root(value: Any) -> Any:
@@ -116,5 +117,6 @@ class EachWithin(Sizes):
         return self.of(0) if self.answers is None else self.single
 
     def total(self, factors: Sequence[Fraction], share: float = 1.0) -> float:
-        sized_factors = zip(factors, self.sizes, strict=False)  # later kinds may have no factor
+        # There may be fewer factors than sizes.
+        sized_factors = zip(factors, self.sizes, strict=False)
         return sum(abs(float(factor)) * size for factor, size in sized_factors)

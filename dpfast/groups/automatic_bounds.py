@@ -202,7 +202,7 @@ class WithBounds(OfColumn):
     def reads(self) -> tuple[str, ...]:
         return tuple(self.like.reads)
 
-    #: The policy for missing numbers.
+    #: How missing numbers are handled.
     nan = same_as("like.nan")
 
     def names(self, name: str) -> list[str]:

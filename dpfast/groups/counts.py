@@ -126,11 +126,12 @@ class GroupHistogram(Counted):
 
     def error(self, failure: float) -> float | None:
         size = super().error(failure)
-        return size if size is None or not self.fine else size + 0.5  # counts are rounded
+        # Totals are rounded to whole counts.
+        return size if size is None or not self.fine else size + 0.5
 
     @property
     def lost_of_row(self) -> float | None:
-        return float(self.largest * self.cells.grid)  # in one bin
+        return float(self.largest * self.cells.grid)  # a lost row changes one bin
 
     @property
     def adds_up(self) -> bool:  # type: ignore[override]
@@ -167,7 +168,7 @@ class GroupHistogram(Counted):
         if isinstance(totals, Sparse):
             totals.add(codes, binned, partial(self.sum, values))
             return 0
-        # All cells have a number: see the check of public keys.
+        # Indices of cells fit in int32: public keys were checked for it.
         inside = (binned < bins) & (codes >= 0) & (codes < len(totals) - 1)
         cells = np.where(inside, codes * np.int32(bins) + binned.view(np.int32), np.int32(-1))
         self.sum(values, cells, totals.reshape(-1, self.width))
@@ -271,10 +272,10 @@ class WeightedHistogram(WithWeights, GroupHistogram):
     @property
     def sensitivity(self) -> Sensitivity:
         step = self.step
-        # Both sides of a replacement may be in the same group and in different bins.
+        # A replaced row may leave one bin of a group and enter another bin of the same group.
         of_one = replace(step, every=None).numbers(self.cells.first, self.cells.last)
         moved = step.moves * step.rows, self.largest
-        if step.of_units:  # parts of rows in all bins
+        if step.of_units:  # a row may be divided among all bins
             moved = step.moves * self.coordinates, step.rows * self.largest
         return replace(of_one, l0=of_one.l0 * self.coordinates, moved=moved)
 

@@ -91,7 +91,7 @@ class CountDistinct(Statistic[int]):
         return Distinct(noise, terms.neighbors, terms.ids, terms.rows)
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
-        return None  # their words are compared
+        return None  # times are compared as key words, so they need no units
 
     def read(self, data: Any, *, relation: str, where: Any, ids: Any, **others: Any) -> View:
         if ids is None or isinstance(ids, str):

@@ -47,12 +47,12 @@ from .sums import Counted, CountOfText, OfCount, Sums
 from .table import ByGroup, Persons, Table
 from .top import Top
 
-#: Most public keys that are remembered for the next call.
+#: The most public keys that are remembered for the next call.
 FEW = 1 << 10
 RULE = "a mapping of names to what dpfast.stat makes"
-#: Octaves of bounds on groups that are drawn from.
+#: The octaves of candidates, if a bound on groups is drawn.
 FEW_GROUPS = 16, 8
-#: Names, and the statistics by group of these.
+#: Statistics by group, with their names.
 Statistics = tuple[tuple[str, Any], ...]
 
 
@@ -179,7 +179,8 @@ class Grouping:
             if isinstance(count, OfCount) and not count.statistic.cells
         }
         numbers = {name for key in mechanisms.keys() - counts for name in mechanisms[key].reads}
-        for key, count in counts.items():  # cells of a file are text, unless others read numbers
+        # In a text file, columns that only counts read are left as text.
+        for key, count in counts.items():
             if count.column and count.column not in numbers and self.columns.cells(count.column):
                 mechanisms[key] = CountOfText(count.statistic, step=count.step, loss=count.loss)
         if LOST in shares:
@@ -214,7 +215,8 @@ class Grouping:
     ) -> Mechanism[Answer]:
         """Return the mechanism that draws a contribution bound, then releases the statistics."""
         if argument == "max_rows" and not any(map(_counts_rows, dict(statistics).values())):
-            bounded = replace(self, persons=replace(persons, max_rows=None))  # nobody asks for it
+            # No statistic needs a bound on rows.
+            bounded = replace(self, persons=replace(persons, max_rows=None))
             return bounded._table(name, statistics, offered, weights)
 
         def bounded_by(bound: int, loss: Loss) -> Mechanism[Answer]:
@@ -259,7 +261,7 @@ class Grouping:
         self._check_columns(mechanism, statistic)
         rows = self.columns.adding(mechanism.reads if mechanism.adds_numbers else ())
         if rows is not None:
-            mechanism.integers(rows)  # refuses what no database adds up
+            mechanism.integers(rows)  # raises if a database cannot add up these values
         return mechanism
 
     def _of_column(
@@ -347,7 +349,8 @@ class Grouping:
                 if not is_words and self.columns.cells(column):
                     rule = "no column of keys, ids or text, where a file of text holds it"
                     checks.fail("column", rule, column)
-        for name, mechanism in mechanisms.items():  # whose bins have names that are not known yet
+        # Bins of drawn bounds have names that are not known yet.
+        for name, mechanism in mechanisms.items():
             if isinstance(mechanism, WithBounds) and mechanism.has_bins:
                 others = taken.difference(mechanism.names(name))
                 if any(other.startswith(f"{name} ") for other in others):

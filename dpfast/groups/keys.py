@@ -59,9 +59,9 @@ from ..tables.sql.keys import Listed
 Int32s: TypeAlias = NDArray[np.int32]
 
 RULE = "a list of public keys (of several columns a table or lists)"
-#: Most groups: their codes are int32.
+#: The most groups: codes are int32.
 MOST = (1 << 31) - 2
-#: The name of the only column of keys, and of the weight of partition selection.
+#: The name of a single key column, and of the share of the loss for partition selection.
 KEYS = "keys"
 
 
@@ -142,7 +142,7 @@ class PublicKeys:
             checks.fail(
                 "keys", f"at least one key and fewer than {MOST} keys", f"{self.combined} keys"
             )
-        #: The keys of each column.
+        #: The public keys of each column.
         self.listed = Listed(self._arrays)
         self.listed.is_product = self.is_product
         self.listed.others = self.others = {} if other is None else self._others(other)
@@ -150,13 +150,14 @@ class PublicKeys:
         database = columns.adding([]) if self.others else None
         if database is not None:
             database.check_others(self.listed)
-        #: Columns of text, among whose keys bytes are text that is no UTF-8.
+        #: Columns of text. Among their keys, bytes stand for text that is not valid UTF-8.
         self.text: set[str] = set()
         self.spans: dict[str, str | None] = {}
-        self._chains(Key(bytes(32)))  # refuses what is given twice
+        self._chains(Key(bytes(32)))  # raises if a key is given twice
         for name in self.by:
             self._look_for(name, columns, zones[name])
-        self._chains(Key(bytes(32)))  # as columns have them, two keys may be the same
+        # Converted to the types of the columns, two different keys may be equal.
+        self._chains(Key(bytes(32)))
 
     def _look_for(self, name: str, columns: Batches, zone: str | None) -> None:
         """Convert public keys to the type of a column, or refuse keys that no row could have.
@@ -185,7 +186,8 @@ class PublicKeys:
         for (name, keys), label in zip(self._arrays.items(), labels, strict=True):
             title = "the column of keys"
             expect_matches("other_key", [label], self.forms[name], title, is_key=True)
-            others[name] = np.array([label], keys.dtype.type)  # text may be longer than keys
+            # The dtype may be too short for this text, so NumPy chooses the length.
+            others[name] = np.array([label], keys.dtype.type)
             if others[name][0] in keys:
                 checks.fail("other_key", "another key than the public ones", label)
         return others
@@ -261,7 +263,7 @@ class PublicCoder:
                 return dense_codes
         words = [self._words[name].of(batch.columns[name]) for name in self._keys.by]
         with self._lock:
-            if self._chains is None:  # made for the first rows that need them
+            if self._chains is None:  # built when the first rows need them
                 self._chains = self._keys._chains(self._key)
             chains = self._chains
         if not self._keys.is_product:
@@ -298,7 +300,7 @@ class PrivateKeys:
 
     def __init__(self, by: Sequence[str], columns: Batches, named: bool = True) -> None:
         self.by, self.named = tuple(by), named
-        #: Columns of no keys, in the types of the answer.
+        #: An empty array for each column, in the type that the answer has.
         self.none: dict[str, NDArray[Any]] = {}
         self.text: set[str] = set()
         for name in self.by:
@@ -451,7 +453,7 @@ def _plain(key: Any) -> Any:
         more, remainder = divmod(finer * parts, 10**9)
         if not remainder and abs(seconds * parts + more) < 1 << 63:
             return np.int64(seconds * parts + more).view(f"M8[{unit}]")
-    raise AssertionError(plain_key)  # every key came in one of these
+    raise AssertionError(plain_key)  # unreachable: every key is a time of one of these units
 
 
 def _instant(words: Any) -> tuple[int, int]:
@@ -473,7 +475,8 @@ def _texts_of(array: NDArray[Any]) -> list[Any]:
     if array.dtype.kind == "U" and array.nbytes:
         array = np.array(array, array.dtype.newbyteorder("="))
         units = array.view(np.uint32).reshape(len(array), -1)
-        odd = np.flatnonzero((units > 0x10FFFF).any(axis=1))  # no code points
+        # Values that are not Unicode code points.
+        odd = np.flatnonzero((units > 0x10FFFF).any(axis=1))
         raw = {i: b"".join(map(unit_bytes, units[i].tolist())) for i in odd.tolist()}
         units[odd] = 0
     texts: list[Any] = array.tolist()
@@ -515,7 +518,7 @@ def _texts(column: Any) -> list[Any]:
     try:
         return list(column.to_pylist())
     except UnicodeDecodeError:
-        pass  # its message quotes the row, so it must not survive, not even as a context
+        pass  # the message quotes the row, so the error must not even be the context of another one
     return [text_key(raw) for raw in column.cast("large_binary").to_pylist()]
 
 

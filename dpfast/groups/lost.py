@@ -33,9 +33,9 @@ from ..tables.sql.store import SqlRows
 from .of_column import DatabaseSums, Integers
 from .sums import Counted, Sums, bars_like
 
-#: The name of the answer's column, and of the share of the loss.
+#: The name of the column in the answer, and of the share of the loss.
 LOST = "rows lost"
-#: The failure probability of the noise of a statistic, and that of the number of rows lost.
+#: The failure probabilities of a statistic's noise, and of the noise of the number of rows lost.
 OF_NOISE, OF_LOST = 0.75 * (1 - CONFIDENCE), 0.25 * (1 - CONFIDENCE)
 
 
@@ -87,7 +87,7 @@ class Lost(Counted):
         """
         most = np.maximum(answer[LOST] + error(self, 2 * OF_LOST), 0.0)
         for name, statistic in statistics.items():
-            # Totals have none of counts that are cut at 0.
+            # A sum over groups is not given if counts are cut at 0.
             if f"{name} error" in answer and isinstance(statistic, Sums) and statistic.lost_of_row:
                 width = error(statistic, OF_NOISE) + statistic.lost_of_row * most
                 answer[f"{name} error"] = bars_like(answer[f"{name} error"], width, statistic.units)

@@ -82,17 +82,18 @@ from ..tables.public_values import listed
 from ..tables.sql.store import SqlRows
 from ..tables.table import RULE
 
-#: Names of attributes.
+#: The names of attributes.
 Names: TypeAlias = tuple[str, ...]
-#: Indices of attributes, as `in_order` has them.
+#: The indices of attributes, in the order of `in_order`.
 Indices: TypeAlias = tuple[int, ...]
-#: Significant bits of the weights by which residuals share the loss.
+#: The significant bits of the weights by which the loss is divided among residuals.
 BITS = 24
-#: Cells that get noise together.
+#: The number of cells that get noise in one call.
 BLOCK = 1 << 20
-#: Bins of rows that wait to be counted, and marginals of one shape that a thread counts together.
+#: The most bins of rows that are kept before they are counted; marginals of one shape that a thread
+#: counts in one pass.
 PENDING, TOGETHER = 1 << 24, 1 << 10
-#: Columns of an answer that are no attributes.
+#: The columns of an answer that are not attributes.
 COUNT, ERROR = "count", "error"
 
 
@@ -199,16 +200,17 @@ def planned(
         shape = tuple(sizes[i] for i in attributes)
         variance = weight * math.prod(size * (size - 1) for size in shape)
         move = squared_move(shape, neighbors)
-        # Sums of the same weights in another order differ by no more than a bit.
+        # If the same weights are added in another order, the sum may differ in the last bit.
         mantissa, exponent = math.frexp(math.sqrt(variance * move) / math.prod(shape))
         alike[shape, math.ldexp(round(mantissa * 2**BITS), exponent - BITS)].append(attributes)
     whole = sum(len(subsets) * Fraction(part) for (_, part), subsets in alike.items())
     family = "rounded-gaussian" if isinstance(loss, Approx) else "gaussian"
     residuals = []
     for (shape, part), subsets in alike.items():
-        square = squared_move(shape, neighbors)  # of integers, whose L1 norm is no larger
+        # Differences are integers, so the L1 norm is at most the squared L2 norm.
+        square = squared_move(shape, neighbors)
         moves = Sensitivity(math.prod(shape), square, square)
-        if part:  # else an attribute has one category, and the residual is 0
+        if part:  # otherwise an attribute has a single category, so the residual is 0
             moves = moves.divided(Fraction(part) / whole)
         residuals.append(Residuals(shape, tuple(subsets), integer_noise(loss, moves, family)))
     return tuple(residuals)
@@ -232,11 +234,11 @@ def half_width(parts: Sequence[Residuals], failure: float) -> float:
         if noise.distribution == "gaussian":
             growth -= residuals.cells * math.log1p(-min(1 / (24 * float(noise.scale) ** 2), 0.75))
     deviation = math.sqrt(variance)
-    if growth < 1:  # and no 1 / (24 s^2) is as large as .75
+    if growth < 1:  # this also means that 1 / (24 s^2) is below 0.75 for every s
         width = normal(failure * math.exp(-growth)) * deviation + slack
     else:
         width = deviation * math.sqrt(2 * math.log(2 / failure))
-    if failure > RAREST and slack > deviation / 16:  # noise so small is far from Gaussian
+    if failure > RAREST and slack > deviation / 16:  # such small noise is far from Gaussian
         distributions = [(part.noise.waves, *part.weights_in(cells)) for part in parts]
         largest = max(float(weights.max()) for _, weights, _ in distributions)
         width = symmetric_sum(distributions, max(deviation, largest), failure, width)
@@ -592,7 +594,8 @@ def marginals_of(ways: Any, sizes: Mapping[str, int]) -> tuple[Names, ...]:
         k = checks.whole("ways", ways, 1)
         if k > len(names):
             checks.fail("ways", f"at most {len(names)}, the number of attributes", ways)
-        sums = [1] + [0] * k  # of the cells of all marginals of so many of the attributes before
+        # sums[k] counts the cells of all k-way marginals of the attributes so far.
+        sums = [1] + [0] * k
         for size in sizes.values():
             sums[1:] = [more + size * less for less, more in pairwise(sums)]
         requested, cells = combinations(names, k), sums[k]

@@ -30,7 +30,8 @@ from .weighted import WeightedMean, WeightedSum
 
 OfStatistic: TypeAlias = OfLinear | Counted | GroupQuotient
 
-#: Mechanisms of counts, and of two columns; all other statistics are linear, or drawn.
+#: The mechanisms of counts, and of statistics of two columns. All other statistics are linear, or
+#: drawn.
 PLAIN: dict[type, type[OfStatistic]] = {
     Histogram: GroupHistogram,
     Count: OfCount,
@@ -38,14 +39,14 @@ PLAIN: dict[type, type[OfStatistic]] = {
     Ratio: GroupRatio,
     Correlation: GroupCorrelation,
 }
-#: Mechanisms of statistics of rows with weights.
+#: The mechanisms of statistics of weighted rows.
 WEIGHTED: dict[type, type[OfStatistic]] = {
     Sum: WeightedSum,
     Mean: WeightedMean,
     Histogram: WeightedHistogram,
 }
 
-#: Statistics that are drawn: quantiles and extremes.
+#: The statistics that are drawn: quantiles and extremes.
 DRAWN = (ranked.OneQuantile, ranked.Quantiles, ranked.Extreme, ranked.QuantileInterval)
 
 

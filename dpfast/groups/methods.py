@@ -21,11 +21,11 @@ from ..rng import Generator
 from ..statistics.table import TABLE, Entry
 from . import stat
 
-#: Arguments for a whole column alone: by group each quantile is drawn.
+#: Arguments that exist only for whole columns, because by group each quantile is drawn.
 OF_ROWS = ("method", "noise", "assume_sorted")
-#: Which arguments a method has to be given.
+#: The arguments that are required.
 NEEDED = ("column", "other", "q", "qs")
-#: Annotations of arguments by those of the plain statistics, for one column by group.
+#: For an annotation of a function of whole columns, the annotation by group.
 OF_ONE_COLUMN = {"str | None": "str", "BoundsEach | Auto": "Bounds | Auto"}
 
 

@@ -15,7 +15,7 @@ from ..tables.base import Feature, Near
 from ..tables.batches import MemoryColumn
 from ..tables.sql.store import SqlRows
 
-#: Which groups are in the answer; None for all.
+#: The codes of the groups that are shown; None for all.
 Kept: TypeAlias = NDArray[np.int64] | None
 
 
@@ -83,15 +83,15 @@ class OfColumn:
 
     __slots__ = ()
 
-    #: Whether units are bounded by their sums; else rows of theirs are chosen.
+    #: Whether the contribution of a unit is bounded by clamping sums, rather than by choosing rows.
     adds_units: ClassVar[bool] = False
-    #: Whether a unit counts once for all of its groups together.
+    #: Whether a unit counts only once over all of its groups.
     by_unit: ClassVar[bool] = False
-    #: Whether a database adds up numbers of columns, or asks only whether a value is there.
+    #: Whether a database adds up the numbers of a column, rather than count the rows with a value.
     adds_numbers: ClassVar[bool] = True
-    #: Whether answers of groups are sums that add up to one of all groups.
+    #: Whether the sum of the answers of all groups is the answer for all rows.
     adds_up: ClassVar[bool] = False
-    #: Whether a column is read as text.
+    #: Whether the column is read as text.
     is_text: ClassVar[bool] = False
 
     if TYPE_CHECKING:

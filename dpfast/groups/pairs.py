@@ -62,9 +62,9 @@ from .of_column import Integers, of_numbers
 from .sums import OF_EACH, Counted, Sums, SumsOfFeatures, add_each
 from .weighted import clamped
 
-#: The cells of a feature of 1.
+#: A feature of 1 has this many cells.
 FULL = 1 << 28
-#: In which of the first four features the first number of a row is, and the second.
+#: For the first and the second number of a row: which of the first four features contain it.
 INSIDE = ((1, 1, 0, 0), (1, 0, 1, 0))
 
 
@@ -79,7 +79,8 @@ class GroupQuotient(SumsOfFeatures, Counted):
 
     statistic: Quotient
 
-    #: Features of a row; noises that share the failure probability; the least cell of a feature.
+    #: The number of columns; of features; of noises that must all keep within their bounds; and the
+    #: lower bound of a feature, in cells.
     width: ClassVar[int] = 2
     features: ClassVar[int]
     together: ClassVar[int]
@@ -173,7 +174,7 @@ class GroupQuotient(SumsOfFeatures, Counted):
             else:
                 _native.combine(feature_sums, 1, self.least, 0, noise.shift, out)
         sums += noise.draw(sums.size, generator).reshape(kinds)
-        # Rounding down took half a unit away on average.
+        # Dividing by a power of two rounded down, by half a unit on average.
         noisy = np.ldexp(sums + bool(noise.shift) / 2, noise.shift) / FULL
         parts = self.features if noise.distribution == "staircase" else self.together
         size = noise.half_width((1 - CONFIDENCE) / parts) / FULL
@@ -240,7 +241,8 @@ class GroupCorrelation(GroupQuotient):
 
     def of_rows(self, x: Any, y: Any) -> list[Any]:
         both = [x * y, x * (1 - y), (1 - x) * y, (1 - x) * (1 - y)]
-        return [*both, x * (1 - x) + 0 * y, y * (1 - y) + 0 * x]  # missing where one is
+        # The terms with 0 make both missing if one number is.
+        return [*both, x * (1 - x) + 0 * y, y * (1 - y) + 0 * x]
 
     def inner(self, sums: list[Floats], size: float) -> tuple[Floats, Floats]:
         rows = sum(sums[:4])

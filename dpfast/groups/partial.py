@@ -141,7 +141,8 @@ def gathered(table: Summable, engine: Engine, stream: BitStream) -> tuple[Coder,
     task = Task(AsWhole(names), Summarise(table), Merge(table))
     coder, summary = put_together(table, [engine.reduce(task, names)], secret(stream))
     if table.persons is not None:
-        secret(stream)  # as many bits as a table in memory takes, so that noise is the same
+        # Takes as many random bits as a table in memory, so that the noise is the same.
+        secret(stream)
     for name, room in summary.rooms.items():
         if isinstance(room, Packed):
             summary.rooms[name] = rows = Rows()  # type: ignore[index]

@@ -35,9 +35,9 @@ from ..privacy import Loss
 from ..rng import Generator
 from .step import Step
 
-#: The log2 of the rows that a group can have, and of the largest integer that gets noise.
+#: The log2 of the most rows of a group, and of the largest integer to which noise is added.
 ROWS, LARGEST = 32, 61
-#: The largest size of a joint move, in units.
+#: The largest change of a sum by one row, in units, for joint noise.
 LARGEST_MOVE = 1 << 40
 
 
@@ -101,7 +101,7 @@ def moves_of(linear: Basis, step: Step) -> tuple[Moves, tuple[int, ...]]:
     """Return how neighboring sums can differ, in units, and the log2 of each unit."""
     most = [max(abs(feature.lo), abs(feature.hi)) for feature in linear.features]
     norm, (first, *more) = step.sensitivity(linear), linear.features
-    if norm is not None:  # then all sums get the same noise, for what a row adds to all of them
+    if norm is not None:  # all sums get the same noise, for the norm of what a row adds to them
         most = [max(*most, linear.norm or 0)] * len(most)
     parts = zip(linear.squares, most, strict=True)
     weights = [float(square * (step.rows * size) ** 2) for square, size in parts]

@@ -46,12 +46,12 @@ from .quantile import draw_quantiles, draw_widths
 from .rows import NONE, Rows, RowsNear
 from .step import ROW, Step
 
-#: About the log2 of the number of cells between the bounds: they are int32. More would find values
-#: no better, for each doubling takes ln(2) / rate ranks.
+#: There are about 2**BITS cells between the bounds, so that they fit in int32. More cells would
+#: hardly find values better, because twice as many cost ln(2) / rate ranks.
 BITS = 30
-#: Draws, and bytes of rows, below which a second thread costs more than it saves.
+#: With fewer draws and fewer bytes of rows than these, a second thread costs more than it saves.
 FEW, LITTLE = 1 << 13, 1 << 21
-#: Most whole numbers between the bounds, and the farthest from 0.
+#: The most whole numbers between the bounds, and the largest distance of a bound from 0.
 WIDEST, FARTHEST = (1 << 31) - 1, 1 << 50
 
 
@@ -259,7 +259,8 @@ class Quantiles(OfColumn):
         widths: list[Any] = [self.widths(q) for q in self.qs]
         few = isinstance(room, RowsNear) or (len(self.qs) * count < FEW and room.size < LITTLE)
         with closing(room.by_group(count, final)) as parts:
-            # A part has bits of its own, so no number of threads changes any.
+            # Each part has a random stream of its own, so the result does not depend on the number
+            # of threads.
             streams = [branch(stream) for _ in range(len(parts))]
 
             def draw(part: int) -> None:
@@ -275,11 +276,12 @@ class Quantiles(OfColumn):
                         sizes[i, first:stop] = draw_widths(*near, streams[part])
 
             run_in_threads(draw, range(len(parts)), 1 if few else threads())
-        # Draws are put in the order of their quantiles, which is post-processing.
+        # The draws of a group are sorted by quantile. This is post-processing.
         order = np.argsort(np.argsort([float(q) for q in self.qs], kind="stable"))
         cell = np.sort(drawn, axis=0)[order].astype(np.int64)
         every = list(self._numbers(cell))
-        if self.coverage is not None:  # sorted or not, a quantile is between ends of its own
+        # Each quantile has its own ends, whether or not the draws were sorted.
+        if self.coverage is not None:
             of_each = zip(every, widths, drawn.astype(np.int64), sizes, strict=True)
             every = []
             for point, ends, cells, size in of_each:
@@ -296,4 +298,5 @@ class Quantiles(OfColumn):
         halves = 2 * (cells + grid.first) - begin
         if step is None:
             return np.clip(halves * (grid.grid / 2), *self.bounds)
-        return np.clip(halves * step.numerator / (2 * step.denominator), *self.bounds)  # exact
+        # This division is exact up to one rounding.
+        return np.clip(halves * step.numerator / (2 * step.denominator), *self.bounds)

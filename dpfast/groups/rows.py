@@ -33,16 +33,16 @@ from .quantile import Others
 Codes: TypeAlias = NDArray[np.int32]
 Cells: TypeAlias = NDArray[np.int32]
 
-#: Bits of a code that rows are placed by at once, and those that number a part: more parts than the
-#: table of pages has entries for would take longer.
+#: The bits of a code by which rows are placed in one step; the bits of a code that number a part.
+#: More parts than the processor has TLB entries would take longer.
 DIRECT, COARSE = 11, 5
-#: The code of rows of no group, until it is known how many groups there are.
+#: The code of rows without a group, as long as the number of groups is not known.
 NONE = (1 << 31) - 1
-#: Bytes of a row: its code and its cell, and both once more while it is sorted.
+#: Bytes of memory for a row: its code and its cell, twice because sorting copies them.
 ROW = 16
-#: Rows of a room at least.
+#: The least rows of a block.
 BLOCK = 1 << 21
-#: Bytes of rows after which the free memory is looked up.
+#: After this many further bytes of rows, the free memory is checked again.
 STEP = 1 << 27
 
 
@@ -109,7 +109,8 @@ class Placed(Parts):
             group_cuts = self.cuts[first : stop + 1]
             return self.cells[group_cuts[0] : group_cuts[-1]], group_cuts - group_cuts[0]
         start, end = int(self.cuts[part]), int(self.cuts[part + 1])
-        blocks = min(1 << self.shift, self.groups + 1 - first)  # the last may be of no group
+        # The last block may hold rows without a group.
+        blocks = min(1 << self.shift, self.groups + 1 - first)
         offsets, out = np.zeros(blocks + 1, np.int64), np.empty(end - start, np.int32)
         edges = self.cuts[part : part + 2]
         low, cells = self.low[start:end], self.cells[start:end]
@@ -146,10 +147,10 @@ class Rows:
     held: list[tuple[Codes, Cells]] = field(default_factory=list)
     size: int = 0
     blocks: list[Block] = field(default_factory=list)
-    #: Room for rows to come, of which so much is taken.
+    #: A block for rows to come; the first `taken` rows of it are in use.
     block: NDArray[np.int32] = field(default_factory=lambda: np.empty((2, 0), np.int32))
     taken: int = 0
-    #: The size from which on the free memory is looked up again.
+    #: The free memory is checked again when the rows exceed this size.
     asks: int = field(default_factory=lambda: STEP)
 
     def room(self, rows: int) -> tuple[Codes, Cells]:
@@ -209,7 +210,7 @@ class Rows:
         cuts = np.concatenate([[0], np.cumsum(counts)])
         rows, at = np.empty(int(cuts[-1]), np.int32), cuts[:-1].copy()
         low: Any = np.empty(len(rows), np.uint8 if at_once <= 8 else np.uint16) if at_once else None
-        while self.held:  # what has been placed is let go
+        while self.held:  # frees the memory of what has been placed
             codes, cells = self.held.pop()
             _scatter.place(codes.view(np.uint32), cells, at, rows, at_once, low)
         return Placed(groups, shift, rows, low, cuts)
@@ -244,7 +245,7 @@ class Rows:
         self.blocks.append(Block(file, file.append(codes), file.append(cells), cuts))
 
 
-#: All rows of a group: no group has as many as this.
+#: All rows of a group: no group has this many.
 EVERY = Near(0.0, 1 << 60)
 
 
@@ -271,7 +272,7 @@ class RowsNear:
             codes = np.append(final, groups)[codes]
         order = np.lexsort((cells, codes))
         order = order[np.searchsorted(codes[order], 0) : np.searchsorted(codes[order], groups)]
-        order = order[cells[order] >= 0]  # others are missing
+        order = order[cells[order] >= 0]  # negative cells are missing values
         numbers = np.stack([codes, cells, *self.answer.sums[:3]])[:, order]
         return PartsNear(groups, shift_of(groups), self, final, numbers.astype(np.int64))
 

@@ -124,5 +124,5 @@ class Step:
         return Pure(loss.epsilon / (self.groups * self.sides))
 
 
-#: A row that is added or removed.
+#: One row is added or removed.
 ROW = Step("add-remove")

@@ -75,9 +75,9 @@ from .of_column import DatabaseSums, Integers, Kept, OfColumn
 from .plan import Plan, moves_alike, plan
 from .step import ROW, Step
 
-#: About the log2 of the number of cells whose squares are added up.
+#: For sums of squares, there are about 2**SQUARES cells.
 SQUARES = 24
-#: Why the error bar of a group may be unknown before there is an answer.
+#: Why the error bar of a group may be unknown before the release.
 OF_EACH = "it depends on the rows of each group"
 
 
@@ -452,7 +452,7 @@ class OfLinear(SumsOfFeatures):
     statistic: Linear
 
     def __post_init__(self) -> None:
-        _ = self.axis  # bounds are checked
+        _ = self.axis  # raises if the bounds are wrong
 
     @cached_property
     def column(self) -> str | None:
@@ -475,7 +475,7 @@ class OfLinear(SumsOfFeatures):
             grid = self.statistic.grid(lo, hi, False)
         matches = self.statistic.matches
         if matches is not None and self.step.of_units:
-            matches = matches.finer  # which also has parts of a row
+            matches = matches.finer  # a finer grid, which can hold fractions of a row
         return Column(lo, hi, matches or grid)
 
     @cached_property
@@ -499,7 +499,7 @@ class OfLinear(SumsOfFeatures):
         is_rounded = self.statistic.matches is None
         return Arrays(self.axis.lo, self.axis.hi, self.axis.cells, is_rounded=is_rounded)
 
-    #: The bounds and the grid of the numbers that are added up.
+    #: The bounds and the grid of the numbers that are summed.
     sums = same_as("axis")
 
     cells = same_as("sums.cells")
@@ -527,7 +527,8 @@ class OfLinear(SumsOfFeatures):
     def noise_parameters(self) -> dict[str, Any]:
         plan, noise = self.plan, self.plan.noise
         if self.statistic.squares or isinstance(noise, BoxNoise):
-            return {"noise": noise.distribution}  # of sums in several units
+            # Sums have different units, so no single deviation is stated.
+            return {"noise": noise.distribution}
         width = math.ldexp(noise.deviation, plan.shifts[0] - noise.shift)
         return {"noise": noise.distribution, "deviation": width * float(self.sums.product)}
 
@@ -586,7 +587,7 @@ class OfLinear(SumsOfFeatures):
     ) -> tuple[NDArray[Any], Floats | None]:
         plan, groups = self.plan, len(totals)
         noisy = self.exact(totals) + plan.draw(groups, generator)
-        # Rounding down took half a unit away on average.
+        # Dividing by a power of two rounded down, by half a unit on average.
         sums = [
             np.ldexp(row + 0.5, shift) if shift else row.astype(float)
             for row, shift in zip(noisy, plan.shifts, strict=True)
@@ -619,11 +620,13 @@ class OfLinear(SumsOfFeatures):
 
     def total_error(self, groups: int, failure: float) -> float:
         """Return the half-width of the error of a sum over groups, for a failure probability."""
-        noise: Any = self.plan.noise  # of one sum of a group, so no joint noise
+        # Only for statistics with a single sum, so the noise is not joint.
+        noise: Any = self.plan.noise
         (shift,) = self.plan.shifts
         size = total_within(noise, shift - noise.shift, groups, failure)
         width = self.statistic.bar(self.arrays, EachWithin(self.plan, (size,), size), 0.0, False)
-        return float(width) if self.units is None else width + groups / 2  # rounded to units
+        # Each answer is rounded to whole units.
+        return float(width) if self.units is None else width + groups / 2
 
     def expected(self, rows: int | None, confidence: float) -> ErrorBar:
         if not self.statistic.needs_rows:
@@ -639,7 +642,7 @@ class OfLinear(SumsOfFeatures):
         if self.units is None:
             return columns
         answers, times = np.asarray(self.units.back(columns.pop(name))), self.units.times
-        # Half a unit more, for an answer in whole units.
+        # Answers in whole units are rounded, by up to half a unit.
         half = 0.0 if self.units.answer == "total" else 0.5
         return {name: answers} | {
             key: times.span(np.ceil(bars + half)) for key, bars in columns.items()

@@ -51,7 +51,7 @@ from .sums import Counted, Sums, bars_like
 from .top import Top
 from .unit_codes import RowFlags, UnitCodes
 
-#: Why a statistic has no total.
+#: Why a statistic has no total over groups.
 NO_TOTAL = "only counts and sums add up, where none is cut at 0"
 ByGroup: TypeAlias = Sums | Quantiles | WithBounds
 
@@ -262,7 +262,7 @@ class Table(Mechanism[Answer]):
         if len(bars) == 1:
             (bar,) = bars.values()
             return replace(bar, note="; ".join(filter(None, [bar.note, *about])))
-        if not bars:  # private keys alone
+        if not bars:  # only private keys were requested
             return unknown(confidence, KEYS)
         notes = "; ".join([*(f"{name}: {bar.note}" for name, bar in bars.items()), *about])
         widths = {name: bar.half_width for name, bar in bars.items()}
@@ -328,7 +328,7 @@ class Table(Mechanism[Answer]):
     def _bounded(self, source: Batches, stream: BitStream, persons: Persons) -> Grouped:
         """Return the coders of groups and people, and the rows of each person that are kept."""
         coder, key = self.keys.coder(secret(stream)), secret(stream)
-        if self.shown is not None:  # they have the first codes
+        if self.shown is not None:  # so that shown groups get the first codes
             coder.codes(as_rows(self.shown))
         kept_rows = self._kept_rows(source, coder, persons, key) if self.chooses_rows else None
         return Grouped(coder, kept_rows, UnitCodes(key))
@@ -423,7 +423,8 @@ class Grouped:
             codes = _grouped(self.coder, batch)
             return codes, codes
         last, rows = vars(self._last), (batch.start, batch.rows)
-        if last.get("rows") != rows:  # the same rows for all that share them, one by one
+        # Computed once for each batch, because several statistics ask for it in turn.
+        if last.get("rows") != rows:
             codes = _grouped(self.coder, batch)
             units = self.units.of(ids, codes)
             if self.kept_rows is not None:
@@ -491,7 +492,7 @@ class Summary:
         groups = units.groups(max_groups, coder.names(), shown)
         people, groups = units.owners()[groups >= 0], groups[groups >= 0]
         weights = rule.weights(np.bincount(people))[people]
-        room = np.bincount(groups, weights, coder.groups + 1)  # exact below 2**53
+        room = np.bincount(groups, weights, coder.groups + 1)  # exact, because sums are below 2**53
         return room.astype(np.uint64).reshape(-1, 1)
 
     def merge(self, other: Summary) -> None:

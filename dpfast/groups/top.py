@@ -37,7 +37,7 @@ class Top(Counted):
     k: int = 1
     among: int | None = None
 
-    #: There are no bounds that could be too wide.
+    #: Never, because there are no bounds.
     is_wide: ClassVar[bool] = False
 
     def calibrated(self) -> Self:

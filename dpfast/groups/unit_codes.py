@@ -36,7 +36,8 @@ class UnitCodes:
     def __init__(self, key: Key) -> None:
         self._key, self._lock = key, Lock()
         self._words = KeyWords(key, "ids", is_id=True)
-        # A number below 2**32 is a code of its own; in pairs others have a high word of 1.
+        # An id that is a number below 2**32 is its own code. Other ids get a code from `_ids`, and
+        # a high word of 1 in their pairs.
         self._ids, self._pairs = Codes(key), Codes(key)
         self._low, self._high = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
         self._groups = [np.empty(0, np.int32)]

@@ -79,7 +79,7 @@ class OfWeighted(WithWeights, OfLinear):
             checks.fail("weight_bounds", rule, limits)
         super().__post_init__()
 
-    nan_cell: ClassVar[int] = -1  # a missing number is replaced before
+    nan_cell: ClassVar[int] = -1  # missing numbers are replaced before
 
     @property
     def reading(self) -> tuple[Any, ...]:
@@ -192,6 +192,7 @@ class WeightedMean(OfWeighted):
         least, most = self.limits
         if not least:
             return unknown(confidence, WEIGHTS)
-        # As of so few rows, in units of the largest weight and of the cells of both sums.
+        # The error bar of a group with this many rows, in units of the largest weight and of the
+        # cells of both sums.
         share = Fraction(least) / Fraction(most) * Fraction(self.sums.span, self.axis.span or 1)
         return super().expected(None if rows is None else math.floor(rows * share), confidence)

@@ -43,7 +43,7 @@ AggregatorName: TypeAlias = Literal[
 ]
 AGGREGATORS: tuple[str, ...] = get_args(AggregatorName)
 
-#: Blocks, and blocks times epsilon, from which on "auto" is the trimmed mean.
+#: With at least this many blocks, and blocks times epsilon, "auto" is the trimmed mean.
 TRIM_FROM = 16
 
 

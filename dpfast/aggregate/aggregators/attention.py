@@ -53,7 +53,7 @@ from .output_grid import (
     smooth_span,
 )
 
-#: Distances that are held at a time, so that they stay in a cache.
+#: Distances that are computed at a time, so that they stay in a cache.
 _AT_ONCE = 1 << 16
 
 
@@ -111,7 +111,7 @@ def _candidates(centres: Any, bounds: tuple[tuple[float, float], ...]) -> NDArra
     if centers.ndim != 2 or centers.shape[1] != len(bounds) or not len(centers):
         checks.fail("centres", rule, f"shape {centers.shape}")
     lo, hi = np.array(bounds).T
-    if not ((lo <= centers) & (centers <= hi)).all():  # NaN is not within
+    if not ((lo <= centers) & (centers <= hi)).all():  # comparisons with NaN are false
         checks.fail("centres", rule, centres)
     return centers
 
@@ -127,7 +127,7 @@ def _distances(columns: NDArray[np.int64], centers: NDArray[np.int64]) -> NDArra
     return distances
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # == of arrays is no truth value
+@dataclass(frozen=True, slots=True, eq=False)  # eq=False, because == of arrays has no truth value
 class VectorAttention:
     """The public candidate with the smallest ball that contains a majority, plus Cauchy noise.
 
@@ -193,7 +193,7 @@ class VectorAttention:
             at_once = max(1, _AT_ONCE // self.blocks)
             for start in range(0, len(self.centres), at_once):
                 distances = _distances(columns, self.centres[start : start + at_once])
-                distances.partition(first - 1, axis=1)  # the nearer half need not be in order
+                distances.partition(first - 1, axis=1)  # the nearer half is not sorted
                 upper = distances[:, first - 1 :]
                 upper.sort(axis=1)
                 nearest = int(np.argmin(upper[:, 0]))

@@ -32,14 +32,16 @@ from .winsorized import WIDENING, WidenedWinsorizedMean
 _NORMAL = NormalDist()
 #: The median absolute value of a standard normal variable.
 _PROBABLE = _NORMAL.inv_cdf(0.75)
-#: Smooth sensitivity of the median of a sample, over that of even gaps: 1.2 to 1.5.
+#: The smooth sensitivity of the median of a random sample is 1.2 to 1.5 times that for evenly
+#: spaced outputs.
 UNEVEN = 1.4
-#: Variances about the center of k normal outputs, times k, over theirs.
+#: For the median and the quarter-trimmed mean of k normal outputs: k times their variance, divided
+#: by that of one output.
 _MEDIAN, _QUARTER_TRIMMED = math.pi / 2, 1.19
-#: The center of the shortest half converges at the rate of the cube root.
+#: The same for the center of the shortest half, which converges as the cube root of k.
 _SHORTEST_HALF = 1.25
 
-#: The error for a number of blocks, a width, a loss and a deviation.
+#: A function of the number of blocks, the width, the loss and the deviation that returns the error.
 _Error: TypeAlias = Callable[[int, float, Loss, float], float]
 
 
@@ -103,7 +105,7 @@ _ERRORS: dict[str, _Error] = {
 
 # ---- Smooth sensitivities of expected order statistics ----
 
-#: A(t), and the distances near which it jumps.
+#: A(t), and the distances near which A jumps.
 Windows = tuple[Callable[[float], float], tuple[float, ...]]
 
 
@@ -133,7 +135,7 @@ def _windows(k: int, trim: float, deviation: float, width: float) -> Windows:
 def _smooth(windows: Windows, calibrated: Calibration) -> float:
     """Return the typical size of noise with the scale of the largest ``e^(-beta t) A(t)``."""
     at, jumps = windows
-    last = min(max(jumps), 60.0 / calibrated.beta)  # beyond, less than 1e-26 of the width
+    last = min(max(jumps), 60.0 / calibrated.beta)  # farther terms are below 1e-26 of the width
     steps = {0.0, *(float(math.floor(t)) for t in np.geomspace(1.0, max(last, 1.0), 200).tolist())}
     for jump in jumps:
         steps |= {math.floor(jump), math.ceil(jump)}
@@ -159,8 +161,8 @@ def _exponential_error(
     """
     half = width / (2.0 * deviation)
     center = min(max(_NORMAL.inv_cdf(q), -half), half)
-    middle = _NORMAL.cdf(center)  # q, unless that is among the outputs that were clipped
-    # Where the density falls off is not known beforehand: all scales down to 2**-40 get points.
+    middle = _NORMAL.cdf(center)  # q, unless the quantile is clipped
+    # The density may fall off at any scale, so there are points at all scales down to 2**-40.
     away = np.append(0.0, np.geomspace(half * 2.0**-40, half + abs(center), 160))
 
     def density(x: float) -> float:

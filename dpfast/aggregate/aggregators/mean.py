@@ -23,7 +23,7 @@ from .output_grid import (
     whole_units,
 )
 
-#: A sensitivity of so many cells that the grid plays no part.
+#: A sensitivity of so many cells that rounding to the grid does not matter.
 _FINE = 1 << 32
 
 

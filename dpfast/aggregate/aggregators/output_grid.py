@@ -29,11 +29,11 @@ from ...rng import Generator
 from ...sensitivity.rounding import inflated, largest
 
 MOST_BLOCKS = 1 << 24
-#: So many that sums of distances over coordinates are exact: 2**12 * 2**41 = 2**53.
+#: With at most this many coordinates, sums of distances are exact: 2**12 * 2**41 = 2**53.
 MOST_COORDINATES = 1 << 12
-#: Numbers that are worked on at a time, so that intermediate arrays stay in a cache.
+#: Numbers that are processed at a time, so that intermediate arrays stay in a cache.
 _AT_ONCE = 1 << 13
-_PUBLIC_BITS = 41  # cells of `public_grid` between two bounds: at most 2**41
+_PUBLIC_BITS = 41  # `public_grid` has at most 2**41 cells between two bounds
 
 
 def check_blocks(blocks: object) -> int:
@@ -238,7 +238,7 @@ class SmoothAggregator(OnGrid):
     """
 
     calibration: Calibration = field(init=False)
-    #: The sensitivity is at most this many spans of the grid.
+    #: The sensitivity is at most this many times the range of the grid.
     spans: ClassVar[int] = 1
 
     def calibrated(self, grid: OutputGrid) -> dict[str, object]:

@@ -51,7 +51,7 @@ def trimmed_span(x: NDArray[np.int64], trim: int, beta: float) -> float:
     kept = k - 2 * trim
 
     def at(t: int) -> int:
-        # i from 0 to trim + 1 with j = i + kept + t at most k + 1, and at least k - trim.
+        # i is 0 to trim + 1, and j = i + kept + t is at most k + 1 and at least k - trim.
         first, last = max(0, trim - t), min(trim + 1, 2 * trim + 1 - t)
         i = np.arange(first, last + 1)
         return int((x[i + kept + t] - x[i]).max())

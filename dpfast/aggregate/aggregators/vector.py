@@ -20,7 +20,7 @@ from .attention import VectorAttention
 from .mean import VectorMean
 from .output_grid import Aggregator, check_coordinates, outputs
 
-#: A smaller rho leaves hardly any smoothing.
+#: For a smaller rho, hardly any smoothing would be possible.
 _LEAST_RHO = Fraction(1, 2**40)
 
 
@@ -56,7 +56,7 @@ class Coordinates:
         of_coordinate = share(self.name, self.bounds, self.loss)
         parts = tuple(make(self.name, self.blocks, lo, hi, of_coordinate) for lo, hi in self.bounds)
         part, loss = parts[0].loss, self.loss
-        if isinstance(part, Pure):  # then a delta would be left unspent
+        if isinstance(part, Pure):  # pure noise, which would not spend the delta
             loss = several(part, _varying(self.bounds))
         elif isinstance(part, ZCDP) and isinstance(loss, Approx):
             loss = replace(loss, rho=part.rho * _varying(self.bounds))
@@ -91,7 +91,7 @@ def share(name: str, bounds: Sequence[tuple[float, float]], loss: Loss) -> Loss:
         return ZCDP(loss.rho / d)
     if isinstance(loss, Pure):
         return Pure(loss.epsilon / d)
-    amount(loss, d)  # else delta might not be a float
+    amount(loss, d)  # raises if delta could not be represented by a float
     rho = _rho_within(loss) / d
     gain = 8 if name == "exponential-median" else 2
     if rho >= _LEAST_RHO and gain * rho > (loss.epsilon / d) ** 2:
@@ -103,7 +103,7 @@ def _rho_within(loss: Approx) -> Fraction:
     """Return a rho, rounded down, such that rho-zCDP implies the (epsilon, delta) of `loss`."""
     epsilon, log = float_down(loss.epsilon), -math.log(float_down(loss.delta))
     root = epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))
-    # A dozen roundings at most, each of less than 2**-52.
+    # Covers at most a dozen roundings, each of less than 2**-52.
     return Fraction(root * root * (1.0 - 2.0**-46))
 
 

@@ -30,11 +30,11 @@ from ...statistics.quantiles.exponential import ExponentialQuantile
 from ...tables import as_source
 from .output_grid import OnGrid, OutputGrid, noisy
 
-#: Half the width of the window, in distances of the quartiles. It clips one of 1,300 normal
-#: outputs, and a window twice as wide has twice the noise. ``4 blocks**(1/3 + 1/10)`` keeps
+#: Half the width of the window, in interquartile ranges. The window clips one of 1,300 normal
+#: outputs, and a window twice as wide would have twice the noise. ``4 blocks**(1/3 + 1/10)`` keeps
 #: asymptotic normality, as Smith proves.
 WIDENING = 2.5
-#: Part of the loss for each quartile.
+#: The part of the loss for each quartile.
 SHARE = Fraction(1, 4)
 
 
@@ -72,7 +72,7 @@ class WidenedWinsorizedMean(OnGrid):
             ExponentialQuantile(grid.lo, grid.hi, "replace", "raise", kind(SHARE * size), q=q)
             for q in (Fraction(1, 4), Fraction(3, 4))
         )
-        if isinstance(loss, Approx):  # a delta may be left unspent
+        if isinstance(loss, Approx):  # some of the delta may remain unspent
             loss = compose(lower.loss, upper.loss, noise.loss)
         return {"noise": noise, "loss": loss, "quartiles": (lower, upper)}
 

@@ -23,22 +23,23 @@ from ...tables.base import RowChunk, RowSource
 from ...tables.threads import spans_of
 from .partition import TILE, ContiguousLabels, RandomLabels, missing
 
-#: ``empty(shape, dtype)`` returns the array that rows are placed in.
+#: ``empty(shape, dtype)`` returns the array into which rows are placed.
 Empty = Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]
 
-#: Rows below which a second thread costs more than it saves.
+#: With fewer rows, a second thread costs more than it saves.
 SLICE = 1 << 21
-#: Bits of a label that are sorted at once, and bits of a group's number if the low bits are written
-#: beside the rows: with more open ends to write to, the cache is too small.
+#: The most bits of a label that are sorted in one step. With two steps, the bits of a group's
+#: number if the low bits are written beside the rows. More groups would be written to than the
+#: cache has room for.
 AT_ONCE, GROUPS = 11, 8
-#: Bytes of the data up to which one step is faster than two, thanks to the cache.
+#: Up to this many bytes of data, one step is faster than two, because the data are in the cache.
 SMALL = 1 << 22
-#: Bytes of a row from which it is cheaper to move it once, however far.
+#: From this many bytes of a row on, it is faster to move a row once, however far.
 WIDE = 48
-#: The cursors of all groups are known at each multiple of so many rows. A chunk that follows no
-#: other counts from there.
+#: The positions of all groups are known at each multiple of this many rows. A chunk that does not
+#: continue another one counts from there.
 SPAN = 1 << 20
-#: Bytes of rows that are sorted from groups into blocks at a time.
+#: Bytes of rows that are sorted at a time from groups into blocks.
 STEP = 1 << 20
 
 
@@ -182,11 +183,12 @@ def scatter(
     most = threads() if workers is None else checks.whole("workers", workers, 1)
     shift = step_of(blocks, len(rows), rows.nbytes // max(1, len(rows)))
     parts = most if workers is not None else min(most, len(rows) // SLICE)
-    if shift == 0:  # tables of counts must stay small beside the data
+    if shift == 0:  # tables of counts must be small compared with the data
         parts = min(parts, rows.nbytes // (64 * blocks))
     key = key_of(labels, drop)
     sort = _Sort(rows, labels, drop, Groups(blocks, shift, key), max(1, parts))
-    if shift and np.sum(sort.counts, axis=0).max() > len(rows) // 4:  # one step does
+    # A group is too large, so sort in one step.
+    if shift and np.sum(sort.counts, axis=0).max() > len(rows) // 4:
         sort = _Sort(rows, labels, drop, Groups(blocks, 0, key), 1)
     return sort.placed(empty, most)
 
@@ -318,13 +320,13 @@ def placed(
         shift = step_of(labels.blocks, n, rows.nbytes // max(1, n))
         groups = Groups(labels.blocks, shift, labels.key)
         low, cursors = groups.low(n), _Cursors(groups, n, workers)
-    counts: list[int] = []  # append is atomic
+    counts: list[int] = []  # list.append is atomic
 
     def write(chunk: RowChunk) -> None:
         start, stop = chunk.start, chunk.start + len(chunk.rows)
         if stop > n:
             raise RuntimeError(_native.CHANGED)
-        if cursors is None:  # fixed ranges stand in the order of the rows
+        if cursors is None:  # contiguous blocks keep the order of the rows
             rows[start:stop] = chunk.rows
         elif start < stop:
             cursors.write(chunk, rows, low)

@@ -90,9 +90,9 @@ class _Stretch:
     count: int = 0
 
 
-#: Blocks of a window at most: there is an offset for each.
+#: The most blocks of a window, each of which needs an offset.
 MOST_BLOCKS = 1 << 20
-#: Blocks of a window at least, if memory allows: several workers share them.
+#: A window has at least this many blocks if memory allows, because several workers share them.
 FEW_BLOCKS = 64
 
 

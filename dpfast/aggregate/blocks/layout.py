@@ -18,13 +18,13 @@ from .counting_sort import Empty, is_little, low_type, placed, scatter, shift_of
 from .external_sort import ExternalSort, Sizes
 from .partition import ContiguousLabels, KeyedLabels, Partition
 
-#: Bytes of a run and of a window if there is enough memory, and how many runs are still few.
+#: Bytes of a run and of a window if there is enough memory; the number of runs that is still small.
 RUN, WINDOW, FEW = 1 << 25, 1 << 26, 512
-#: Parts of the available memory: two thirds for rows; a sixteenth for one run or window, of which
-#: there are several at a time, and never less than `LEAST`.
+#: Parts of the available memory: SHARE is for rows. One run or window gets 1 / PART, because there
+#: are several at a time, but at least LEAST bytes.
 SHARE, PART, LEAST = 2 / 3, 16, 1 << 18
-#: Bytes of rows for which the machine is not asked for its memory, since that takes longer than
-#: all the rest, and the memory that is assumed for them.
+#: For at most LITTLE bytes of rows, ENOUGH bytes of memory are assumed to be available, because
+#: asking the machine would take longer than everything else.
 LITTLE, ENOUGH = 1 << 21, 1 << 23
 
 
@@ -144,7 +144,8 @@ def _sizes(source: RowSource, left: int, part: int, room: int) -> Sizes:
         total = source.length * _width(source)
         run = max(min(RUN, total // 64), total // FEW)
         window = min(WINDOW, total // 16)
-        groups = min(max(8, (total >> 23).bit_length()), groups)  # a window is several groups
+        # So that a window contains several groups.
+        groups = min(max(8, (total >> 23).bit_length()), groups)
     run, window = (min(max(size, LEAST), part) for size in (run, window))
     return Sizes(run, window, room, part, left - room, max(4, decoders()), groups)
 

@@ -14,9 +14,9 @@ from ..._kernels.tables import Key
 from ...tables.base import RowChunk
 from ...tables.key_words import NOTHING, KeyWords
 
-#: Rows of a tile, so that labels and rows are still in the cache when they are used.
+#: Rows of a tile: few enough that labels and rows stay in the cache until they are used.
 TILE = 1 << 16
-#: Columns that are scanned one by one, which NumPy does faster than many short rows.
+#: Up to this many columns are scanned one by one, which NumPy does faster than many short rows.
 FEW = 64
 
 
@@ -64,7 +64,7 @@ class ContiguousLabels:
         """
         if rows == 0:
             return 0, np.zeros(1, np.int64)
-        # The last blocks that begin at the first and at the last row or before.
+        # For the first and for the last row: the last block that begins at this row or before.
         first, last = (((i + 1) * self.blocks - 1) // self.n for i in (start, start + rows - 1))
         if self.blocks * self.n < 2**62:
             edges = np.arange(first, last + 2, dtype=np.int64) * self.n // self.blocks - start

@@ -21,7 +21,7 @@ from .partition import ContiguousLabels, RandomLabels
 Floats = NDArray[np.float64]
 Labels = NDArray[np.uint32]
 
-#: Rows that are converted, labeled and added at once, so that they stay in the cache.
+#: Rows that are converted, labeled and added at a time, so that they stay in the cache.
 CHUNK = 1 << 14
 
 
@@ -37,7 +37,7 @@ class Totals(_native.Sums):
     blocks: int
 
     def __new__(cls, blocks: int) -> Self:
-        # Fresh zeros cost nothing until they are touched.
+        # The system provides zeros only when they are touched, so this costs little.
         planes = np.zeros((_native.PLANES, blocks, 2), np.uint64)
         used, seen = np.zeros(_native.PLANES, np.uint8), np.zeros(blocks, np.uint8)
         near = np.zeros((blocks, 2)) if blocks <= _native.NEAR else None
@@ -86,7 +86,7 @@ class Extremes:
         if len(where) == 0:
             return
         values = values[: cuts[-1]]
-        with np.errstate(invalid="ignore"):  # a NaN goes through, and stays out of fmin and fmax
+        with np.errstate(invalid="ignore"):  # NaN passes through here, and fmin and fmax ignore it
             least = np.minimum.reduceat(values, cuts[where]) + 0.0
             most = np.maximum.reduceat(values, cuts[where]) + 0.0
         where += first
@@ -110,8 +110,8 @@ class Extremes:
         return np.where(self._seen != 0, np.nan, self._most)
 
 
-#: ``terms(rows, of_rows)`` yields the term of each part, one at a time: all of them would not stay
-#: in the cache. ``of_rows(x)`` returns the entry of an array `x` of blocks for each row.
+#: ``terms(rows, of_rows)`` yields one term at a time for each part, because all of them would not
+#: fit into the cache. ``of_rows(x)`` returns, for each row, the entry of its block in `x`.
 Terms = Callable[[NDArray[Any], Callable[[Floats], Floats]], Iterator[Floats]]
 
 
@@ -129,7 +129,7 @@ class Tally(Generic[Part]):
         """Add rows, of shape (n,) or (n, columns), to the blocks of their labels."""
         for at in range(0, len(rows), CHUNK):
             some = labels[at : at + CHUNK]
-            # `take` is ten times as fast as an index in brackets.
+            # `take` is ten times as fast as indexing.
             terms = self._terms(rows[at : at + CHUNK], partial(np.take, indices=some, axis=0))
             for part, term in zip(self.parts, terms, strict=True):
                 part.add(some, term)

@@ -68,7 +68,7 @@ def _quantile() -> NoReturn:
     )
 
 
-#: The classes of the named estimators.
+#: The class of each named estimator.
 _NAMES: dict[str, Callable[[], Estimator]] = {
     "mean": Mean,
     "var": Variance,

@@ -18,7 +18,7 @@ from ..blocks.partition import Partition
 
 Floats = NDArray[np.float64]
 
-#: Rows and blocks that are worked on at once, by one call of a kernel.
+#: Rows and blocks that one call of a kernel processes.
 ROWS, BLOCKS = 1 << 18, 1 << 12
 
 
@@ -127,7 +127,8 @@ def by_groups(
     def through(part: int) -> None:
         buffers = Buffers()
         for first, last in groups[part::count]:
-            with np.errstate(all="ignore"):  # a thread does not have the settings of its caller
+            # A new thread does not inherit the settings of its caller.
+            with np.errstate(all="ignore"):
                 work(first, last, buffers)
             if job.tick is not None:
                 job.tick(last - first)

@@ -171,7 +171,7 @@ class Streamed(ByColumn):
 
 def tallied(source: RowSource, partition: Partition, columns: Columns, make: Callable[[], T]) -> T:
     """Return the tally of all rows of `source`, in one pass; `make` makes empty tallies."""
-    free: list[T] = []  # append and pop are atomic
+    free: list[T] = []  # list.append and list.pop are atomic
 
     def summarize(chunk: RowChunk) -> None:
         try:
@@ -222,7 +222,7 @@ def _add(tally: Tally[Any], partition: Partition, columns: Columns, chunk: RowCh
             named, rows = partition.split(tile)
             tally.add(named, columns.floats(rows))
         return
-    # Without names there is no conversion, so no need for tiles.
+    # Without column names nothing is converted, so tiles are not needed.
     for tile in [chunk] if columns.names is None else tiles(chunk, CHUNK):
         rows = columns.floats(tile.rows)
         if isinstance(labels, ContiguousLabels):

@@ -84,7 +84,7 @@ class Variance(Streamed):
     name = "var"
 
     def __post_init__(self) -> None:
-        # More could not be subtracted from a number of rows in float64.
+        # A larger ddof could not be subtracted from the number of rows in float64.
         object.__setattr__(self, "ddof", checks.whole("ddof", self.ddof, 0, 1 << 53))
 
     def _compute(self, source: RowSource, partition: Partition, columns: Columns) -> Floats:
@@ -132,7 +132,7 @@ class StandardDeviation(Variance):
 
 
 class _Extreme(Streamed):
-    #: Whether the answer is the greatest value, not the least.
+    #: Whether the answer is the maximum, not the minimum.
     greatest: ClassVar[bool]
 
     def _compute(self, source: RowSource, partition: Partition, columns: Columns) -> Floats:
@@ -145,7 +145,7 @@ class _Extreme(Streamed):
         extremes = tallied(source, partition, columns, make).parts
         least = np.stack([column.least() for column in extremes], axis=1)
         most = np.stack([column.most() for column in extremes], axis=1)
-        # Only of an empty block is the least above the greatest.
+        # The minimum is above the maximum only if the block is empty.
         return np.where(least > most, np.nan, most if self.greatest else least)
 
 

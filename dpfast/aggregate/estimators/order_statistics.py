@@ -82,7 +82,7 @@ class Median(EachColumn):
         with np.errstate(over="ignore", invalid="ignore"):
             medians: Floats = (lower + upper) / 2
             wide = np.isinf(medians)
-            # The sum may overflow, the mean does not.
+            # The sum may overflow, but this mean does not.
             medians[wide] = lower[wide] / 2 + upper[wide] / 2
         return medians
 
@@ -146,7 +146,7 @@ class Quantile(EachColumn):
         complement = ((q.denominator - past) / q.denominator).astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             gap = upper - lower
-            # From the nearer end, so that the answer never passes the other.
+            # Interpolate from the nearer end, so that rounding cannot pass the other end.
             quantiles = np.where(share < 0.5, lower + gap * share, upper - gap * complement)
             wide = ~np.isfinite(gap)
             quantiles[wide] = (lower * complement + upper * share)[wide]

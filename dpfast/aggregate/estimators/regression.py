@@ -18,7 +18,7 @@ from ..blocks.tallies import Tally, Totals
 from .base import Bound, Buffers, Floats, grouped
 from .columns import ByColumn, Columns, Streamed, centered, moments, tallied
 
-#: A feature counts as a function of those before it if they leave less of its square than this.
+#: A feature counts as a linear function of earlier ones if they leave less than this of its square.
 TOLERANCE = 2.0**-40
 
 

@@ -46,7 +46,7 @@ def answer(value: Any, d: int) -> Any:
     Exception
         Any exception, if it is not an answer.
     """
-    if isinstance(value, np.ma.MaskedArray):  # np.asarray would show what lies under the mask
+    if isinstance(value, np.ma.MaskedArray):  # np.asarray would reveal the values under the mask
         value = np.ma.filled(value.astype(np.float64), np.nan)
     if isinstance(value, (numbers.Real, Decimal)):
         if d != 1:

@@ -30,11 +30,12 @@ from .worker_process import Worker, no_resources
 
 #: Seconds between two checks of the workers.
 PATIENCE = 0.25
-#: The same while progress is shown.
+#: Seconds between two checks while progress is shown.
 WATCHED = 0.05
-#: Seconds after a deadline, so that a check then sees it passed.
+#: Seconds after a deadline at which it is checked, so that it has surely passed.
 TICK = 0.001
-#: A worker gets this part of its fair share of what is left, so that all end together.
+#: A worker gets 1 / SHARE of its fair share of the remaining blocks, so that all workers end
+#: together.
 SHARE = 4
 
 
@@ -181,7 +182,7 @@ class BlockQueue:
             self._tick(more)
 
 
-#: Workers that may end, one after another, before they have loaded the function.
+#: This many workers may end before they have loaded the function, one after another.
 ATTEMPTS = 3
 
 
@@ -226,7 +227,8 @@ class WorkerPool:
         try:
             worker = self._start_worker(0)
             message = worker.receive()
-        except BaseException:  # Ctrl-C; its traceback keeps this object alive
+        except BaseException:
+            # E.g. Ctrl-C: its traceback would keep this object, and the workers, alive.
             _end(self._workers)
             raise
         if not _read_messages(worker, message):
@@ -314,7 +316,7 @@ class WorkerPool:
                     except WorkerError:
                         if not self._workers:
                             raise
-                        wanted = len(self._workers)  # the machine cannot start more
+                        wanted = len(self._workers)  # no more workers can be started
                         break
                     selector.register(worker.control, selectors.EVENT_READ, worker)
                 heard = {key.data for key, _ in selector.select(ranges.pause())}
@@ -393,9 +395,9 @@ def packed(function: Callable[[Any], Any], name: str) -> bytes:
     """
     try:
         plain = pickle.dumps(function)
-        if b"__main__" not in plain:  # a worker has another __main__
+        if b"__main__" not in plain:  # in a worker, __main__ is another module
             return plain
-    except Exception:  # an object may raise anything where it is pickled
+    except Exception:  # pickling an object may raise any error
         pass
     cloudpickle = extra(
         "cloudpickle",
@@ -418,5 +420,5 @@ def search_path() -> list[str]:
     entries = [entry for entry in sys.path if isinstance(entry, str)]
     try:
         return [os.path.abspath(e) if not e or os.path.exists(e) else e for e in entries]
-    except OSError:  # the current directory is gone
+    except OSError:  # the current directory does not exist any more
         return entries

@@ -48,7 +48,7 @@ def call_blocks(
     starts with the context variables of the caller. A thread of Python cannot be stopped: after
     `KeyboardInterrupt` each thread finishes its block.
     """
-    rows = np.asarray(rows)  # a copy of a block is to be a plain array, not a memory map
+    rows = np.asarray(rows)  # copies of blocks should be plain arrays, not memory maps
     ranges = _ranges(len(out), workers)
     turn = threading.Lock()
     stopped = threading.Event()
@@ -70,12 +70,13 @@ def call_blocks(
                     if stopped.is_set():
                         return
 
-    # Filters belong to the process, or in some builds of Python to a thread.
+    # Warning filters are global, or local to a thread in some builds of Python.
     with _Silence() if getattr(sys.flags, "context_aware_warnings", False) else _shared:
         if workers == 1:
             contextvars.copy_context().run(work)
             return
-        from concurrent.futures import ThreadPoolExecutor, as_completed  # not everybody needs it
+        # Imported here, because most programs do not need it.
+        from concurrent.futures import ThreadPoolExecutor, as_completed
 
         with ThreadPoolExecutor(workers) as pool:
             jobs = [pool.submit(contextvars.copy_context().run, work) for _ in range(workers)]

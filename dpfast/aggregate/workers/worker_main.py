@@ -31,9 +31,9 @@ from types import ModuleType
 from typing import Any
 
 READY, DONE, FAILED = b"+", b".", b"-"
-#: Of prctl(2): whether memory may be dumped, and read by other processes of the user.
+#: An option of prctl(2): whether memory may be dumped, or read by other processes of the user.
 PR_SET_DUMPABLE = 4
-#: Bytes of the length in front of a message.
+#: Bytes of the length before a message.
 HEAD = 8
 
 
@@ -46,12 +46,12 @@ def main(argument: str, parent: str) -> None:
     control.set_inheritable(False)
     _no_core_dump()
     if not _watched(int(parent), control):
-        return  # the parent has gone
+        return  # the parent has ended
     warnings.simplefilter("ignore")
     try:
         (paths, payload, size, limit), fds = _receive(control)
     except (EOFError, OSError):
-        return  # the parent has gone
+        return  # the parent has ended
     sys.path[:] = paths
     try:
         import numpy as np
@@ -70,7 +70,7 @@ def main(argument: str, parent: str) -> None:
         while True:
             order, fds = orders.get()
             if order[0] == "window":
-                window = None  # unmaps the one before
+                window = None  # frees the mapping of the window before
                 try:
                     window = _window(np, order[1:], fds)
                 except Exception as error:
@@ -120,9 +120,9 @@ def _run(
         except BaseException:  # the function raised KeyboardInterrupt
             row[:] = np.nan
         if os.getpid() != this:
-            os._exit(0)  # the function has forked and returned twice; this is the child
+            os._exit(0)  # the function forked, and this is the child, in which it returned, too
         if limit is not None and clock() - began > limit:
-            row[:] = np.nan  # it ended before the parent checked, but late
+            row[:] = np.nan  # it was too late, although it ended before the parent checked
         slot[0] = 2 * b + 2
 
 
@@ -165,7 +165,7 @@ def _listen(control: socket.socket, orders: queue.SimpleQueue[Any]) -> None:
     try:
         while True:
             orders.put(_receive(control))
-    except BaseException:  # the parent has closed the socket or died, or there is no memory
+    except BaseException:  # the parent has ended or closed the socket, or memory is exhausted
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
@@ -218,12 +218,13 @@ def _watched(parent: int, control: socket.socket) -> bool:
         return True
     with contextlib.suppress(OSError):
         watched = [os.pidfd_open(pid) for pid in (parent, os.getpid())]
-        if os.getppid() != parent:  # whose number may belong to another process
+        # The parent has ended, so its number may belong to another process.
+        if os.getppid() != parent:
             return False
         child = os.fork()
         if child == 0:
             try:
-                if os.fork() == 0:  # a child of nobody here, for whom the function could wait
+                if os.fork() == 0:  # a grandchild, for which the function cannot wait
                     control.close()
                     _close([0, 1, 2])
                     select.select(watched, [], [])

@@ -22,7 +22,7 @@ from ...errors import WorkerError
 from .worker_main import HEAD
 
 PROGRAM = str(Path(__file__).with_name("worker_main.py"))
-#: Variables of libraries that start a thread for each core by default.
+#: Environment variables of libraries that start a thread for each core by default.
 THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -31,7 +31,7 @@ THREADS = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
-#: Seconds that a worker may take to end by itself.
+#: Seconds in which a worker should end by itself.
 GRACE = 2.0
 
 
@@ -105,7 +105,7 @@ class Worker:
         """Return whether the worker is dead, even if a child of it still holds the socket."""
         if not hasattr(os, "waitid"):
             return self.process.poll() is not None
-        try:  # Popen.poll would release its number, which is that of its group
+        try:  # Popen.poll would release the process id, which is also that of the process group
             status = os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return True
@@ -117,7 +117,8 @@ class Worker:
         self.process.wait()
         messages = b""
         with contextlib.suppress(OSError):
-            self.control.setblocking(False)  # a process that it left behind may hold the other end
+            # A process that the worker started may still hold the other end.
+            self.control.setblocking(False)
             while more := self.control.recv(4096):
                 messages += more
         self.control.close()
@@ -156,7 +157,7 @@ class Worker:
 
 def _started(control: socket.socket) -> subprocess.Popen[bytes]:
     env = dict(os.environ)
-    if THREADS[0] not in env:  # else the user has thought about cores
+    if THREADS[0] not in env:  # otherwise the user has chosen the number of threads
         for name in THREADS:
             env.setdefault(name, "1")
     command = [sys.executable or "python", *_flags(), PROGRAM]
@@ -170,7 +171,8 @@ def _started(control: socket.socket) -> subprocess.Popen[bytes]:
             env=env,
         )
     base = getattr(sys, "_base_executable", sys.executable)
-    if base != sys.executable:  # the python.exe of a virtual environment starts another process
+    # The python.exe of a virtual environment only starts another process.
+    if base != sys.executable:
         env["__PYVENV_LAUNCHER__"] = sys.executable
         command[0] = base
     process = subprocess.Popen(
