@@ -18,11 +18,12 @@ from dpfast.extend import checks
 
 Matrix = NDArray[np.float64]
 
-#: The most answers of one call of a vectorised mechanism.
+#: The most answers of one call of a vectorized mechanism.
 CHUNK = 1 << 18
-#: Answers of a round from calls with size 1, since printed text and warnings belong to a call.
+#: Answers in each round from calls with size 1, because printed text and warnings belong to one
+#: call.
 ALONE = 256
-#: The first column of a row says of what kind the answer is; so many numbers of it follow at most.
+#: The first column of a row states the kind of the answer. At most this many numbers follow.
 WIDEST = 256
 
 
@@ -30,7 +31,7 @@ def takes_size(mechanism: Callable[..., Any]) -> bool:
     """Return whether a mechanism has an argument `size`, and so returns many answers at once."""
     try:
         return "size" in inspect.signature(mechanism).parameters
-    except Exception:  # a callable of C, or whatever else has no signature
+    except Exception:  # for example, a function in C has no signature
         return False
 
 
@@ -41,7 +42,8 @@ def heard() -> Iterator[list[Any]]:
     out = io.StringIO()
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        warnings.filterwarnings("ignore", "no budget pays")  # of the first call in a process alone
+        # Only the first call in a process warns.
+        warnings.filterwarnings("ignore", "no budget pays")
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             yield said
     said += [out.getvalue(), [f"{w.category.__name__}: {w.message}" for w in warned]]
@@ -82,9 +84,10 @@ class Answers:
                 yield self.array(*self._ask(data, length), length)
             return
         with ThreadPoolExecutor(self.workers) as pool:
-            for first in range(0, len(sizes), self.workers):  # so many in memory
+            # So that at most this many arrays are in memory.
+            for first in range(0, len(sizes), self.workers):
                 some = sizes[first : first + self.workers]
-                with heard() as said:  # by any of them
+                with heard() as said:  # prints and warnings of all threads
                     lists = list(pool.map(lambda n: self._answer(data, n), some))
                 texts = [_text(said), *[""] * (len(some) - 1)]
                 for answers, text, length in zip(lists, texts, some, strict=True):
@@ -193,7 +196,7 @@ def _flat(value: Any) -> tuple[str, list[float]]:
         return name, [item for _, numbers in parts for item in numbers]
     try:
         shown = repr(value)[:60]
-    except Exception:  # an object may raise anything here
+    except Exception:  # an object may raise any error here
         shown = ""
     return f"{type(value).__name__} {shown}".strip(), []
 
@@ -207,9 +210,10 @@ class Statistic:
 
     words: str
     of: Callable[[Matrix], Matrix]
-    #: Whether it is independent of the data if noise is drawn on a public grid; see `support`.
+    #: Whether the statistic is independent of the data if noise is drawn on a public grid; see
+    #: `support`.
     support: bool = False
-    #: The names of its values, by number, if these are kinds.
+    #: The names of the values, by number, if they are categories.
     names: tuple[str, ...] = ()
 
 

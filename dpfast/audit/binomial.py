@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from dpfast.extend import extra
 from dpfast.privacy import ZCDP, Loss
 
-#: The relative margin for rounding errors of the inverse of the incomplete beta function.
+#: A relative margin for rounding errors of the inverse of the incomplete beta function.
 _OUT = 1e-9
-#: The logarithm of the least level.
+#: The logarithm of the smallest level of a test.
 LEAST = -700.0
-#: Orders at which a Renyi divergence is compared with rho.
+#: The orders at which a Renyi divergence is compared with rho.
 ORDERS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 32.0, 64.0)
 
 Floats = NDArray[np.float64]
@@ -65,7 +65,7 @@ def renyi_rho(p: Floats, q: Floats) -> Floats:
         for order in ORDERS:
             if order == 1:
                 value = np.where(p > 0, p * (x - y), 0.0).sum(axis=0)
-            else:  # powers would underflow
+            else:  # computed by logarithms, because powers would underflow
                 powers = np.where(p > 0, order * x - (order - 1) * y, x)
                 value = np.logaddexp.reduce(powers, axis=0) / (order - 1) / order
             most = np.fmax(most, value)

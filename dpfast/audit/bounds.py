@@ -16,11 +16,11 @@ from dpfast.privacy import ZCDP
 
 from .binomial import Floats, renyi_rho
 
-#: Covers rounding errors of the bound, and what `pure_within` rounds off its epsilon.
+#: A factor for rounding errors of the bound, and for the rounding of epsilon in `pure_within`.
 _UP = 1 + 2.0**-38
-#: The largest loss that is looked at: larger ones give the same bound in float64.
+#: Larger losses count as this one: they give the same bound in float64.
 _MOST = Fraction(1000)
-#: The largest rounding error of a sum of probabilities.
+#: A bound on the rounding error of a sum of probabilities.
 _ROUNDING = 1e-9
 
 
@@ -83,10 +83,11 @@ def recovery_bound(
     if checks.whole("steps", steps, 1) > 1:
         try:
             loss = privacy.group(loss, steps)
-        except ArgumentError:  # no delta below 1 is known
+        except ArgumentError:  # no delta below 1 is known for so many steps
             return 1.0
     size = loss.rho if isinstance(loss, ZCDP) else loss.epsilon
-    if isinstance(loss, ZCDP) and size < _MOST:  # randomized response tells bits apart no worse
+    # Randomized response with this epsilon reveals at least as much about bits.
+    if isinstance(loss, ZCDP) and size < _MOST:
         size = privacy.pure_within(size)
     rare = math.exp(-float(min(size, _MOST)))
     return min(1.0, (1 + float(loss.delta) * rare) / (1 + rare) * _UP)
@@ -260,9 +261,9 @@ def _directed_epsilon(p: Floats, q: Floats, delta: float) -> float:
     with np.errstate(divide="ignore"):
         ratio = np.log(p) - np.log(q)
         order = np.argsort(-ratio, kind="stable")
-        if delta == 0:  # a single answer is the most telling set
+        if delta == 0:  # the set with the largest ratio is a single answer
             return max(0.0, float(ratio.max(initial=0.0)))
         likely, rare = np.cumsum(p[order]) - delta, np.cumsum(q[order])
-        above = likely > 2.0**-50  # less may be nothing but rounding
+        above = likely > 2.0**-50  # smaller values may be rounding errors
         losses = np.log(likely[above]) - np.log(rare[above])
     return max(0.0, float(losses.max(initial=0.0)))

@@ -124,7 +124,7 @@ def _listed(pairs: Any) -> list[Pair]:
     rule = "at least one tuple (name, x, x2)"
     try:
         listed = [Pair(str(name), x, x2) for name, x, x2 in pairs]
-    except Exception:  # an object may raise anything here
+    except Exception:  # an object may raise any error here
         checks.fail_kind("pairs", rule, pairs)
     if not listed:
         checks.fail("pairs", rule, pairs)

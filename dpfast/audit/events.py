@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from .answers import Matrix, Statistic, statistics
 from .binomial import Claim
 
-#: The number of bins of a statistic; the most repeated values, each a bin of its own; the most
-#: intervals that are compared one by one.
+#: The number of bins of a statistic; the most repeated values that get a bin each; the most
+#: intervals that are compared individually.
 BINS, ATOMS, FEW = 64, 1 << 14, 6
-#: Standard deviations by which a ranking lowers and raises the estimated probabilities.
+#: For a ranking, estimated probabilities are lowered and raised by this many standard deviations.
 CAREFUL = 4.0
 
 Counts = NDArray[np.float64]
@@ -30,7 +30,7 @@ class Event:
 
     statistic: Statistic
     intervals: Matrix
-    #: Whether the event is likelier on the second dataset than on the first.
+    #: Whether the event is more probable on the second dataset than on the first.
     swapped: bool
 
     def count(self, rows: Matrix) -> int:

@@ -20,13 +20,13 @@ from .events import Event, Score, choose
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: The answers on either dataset in the first round; the factor by which rounds grow; the events
-#: of a round; the numbers (of answers) that are kept to choose events from.
+#: The answers on each dataset in the first round; the factor by which rounds grow; the events of a
+#: round; the numbers of answers that are kept for the choice of events.
 FIRST, LONGER, EVENTS, KEPT = 128, 4, 4, 1 << 20
-#: Events of a round of an audit of supports: as many as there are statistics.
+#: The events of a round in an audit of supports: one for each statistic.
 SUPPORT_EVENTS = 40
-#: The default number of answers on both datasets together: of a mechanism that returns one answer
-#: a call, and of one that returns many.
+#: The default number of answers on both datasets together: for mechanisms that return one answer
+#: per call, and for those that return many.
 ONE_BY_ONE, MANY = 100_000, 2_000_000
 
 
@@ -122,7 +122,8 @@ class Audit:
         dict
         """
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "rounds"}
-        values["smallest"] = values.pop("refutable")  # as earlier reports have it
+        # The name that reports have had from the start.
+        values["smallest"] = values.pop("refutable")
         return values | {"claim": repr(self.claim)}
 
     def plot(self) -> Figure:
@@ -305,7 +306,7 @@ class Setting:
     samples: int
     confidence: float
     support: bool = False
-    #: Whether the answers are given: all are used, and the first half chooses the events.
+    #: Whether the answers are given. Then all are used, and the first half chooses the events.
     there: bool = False
 
     @property
@@ -316,7 +317,8 @@ class Setting:
         left, sizes = self.samples // 2, list[int]()
         while left:
             size = FIRST * LONGER ** len(sizes)
-            most = size * (1 + LONGER if sizes else 2)  # at least two rounds, the last the longest
+            # So that there are at least two rounds, and the last is the longest.
+            most = size * (1 + LONGER if sizes else 2)
             sizes.append(size if left >= most else left)
             left -= sizes[-1]
         return sizes
@@ -342,7 +344,7 @@ class Shown:
     event: Event
     epsilon: float
     rho: float
-    #: The p-value of the event by itself, times the number of events.
+    #: The p-value of this event, multiplied by the number of events.
     p_value: float
     likely: float
     rare: float

@@ -124,7 +124,7 @@ def chance(right: int, guesses: int, canaries: int, epsilon: float, delta: float
     if not right:
         return 1.0
 
-    def tail(least: Any) -> Any:  # P(as many right, or more)
+    def tail(least: Any) -> Any:  # the probability of as many right guesses or more
         k = np.maximum(least, 1)
         return np.where(least <= 0, 1.0, special.betainc(k, guesses - k + 1, q))
 

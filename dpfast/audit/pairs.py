@@ -10,9 +10,9 @@ import numpy as np
 
 from dpfast.extend import Neighbors, checks
 
-#: The integer from which on float64 does not have every integer.
+#: From this integer on, float64 cannot represent every integer.
 WHOLE = 2.0**53
-#: The end of the name of a pair whose special row is the first and not the last.
+#: The end of the name of a pair in which the special row is the first instead of the last.
 FIRST = ", which is first"
 
 
@@ -93,7 +93,7 @@ def neighbors(
         checks.fail("schema", "a mapping with at least one column", schema)
     columns = {name: list(_of_column(kind, n, relation, missing)) for name, kind in schema.items()}
     made_pairs = []
-    for last in (True, False):  # the special row has one index in all columns
+    for last in (True, False):  # the special row must be the same in all columns
         some = {name: [p for p in col if (FIRST in p[0]) != last] for name, col in columns.items()}
         for i in range(max(map(len, some.values()))):
             picks = {name: pairs[i % len(pairs)] for name, pairs in some.items()}

@@ -13,7 +13,7 @@ from dpfast.extend import Number, Numbers, checks, extra
 
 Matrix = NDArray[np.float64]
 
-#: The largest number of entries of a matrix of queries that is drawn: 4 GB.
+#: The most entries of a random matrix of queries: 4 GB.
 MOST = 1 << 32
 
 
@@ -94,7 +94,7 @@ def reconstruct(
     answers = _answers(answer, matrix)
     is_answered = ~np.isnan(answers)
     weights = matrix[is_answered].astype(np.float64)
-    # Bits are centered at 1/2, so that an attack that knows nothing prefers neither value.
+    # Bits are centered at 1/2, so that without information neither value is preferred.
     return METHODS[method](weights, answers[is_answered] - weights.sum(axis=1) / 2) > 0
 
 
@@ -125,7 +125,7 @@ def _answers(answer: Any, matrix: NDArray[Any]) -> NDArray[np.float64]:
     return array.astype(np.float64)
 
 
-# --- numbers z of [-1/2, 1/2] with A z near y, in three norms ------------------------------------
+# --- vectors z with entries in [-1/2, 1/2] such that A z is near y, in three norms ---------------
 
 
 def least_squares(a: Matrix, y: Matrix) -> Matrix:
@@ -156,7 +156,7 @@ def largest_error(a: Matrix, y: Matrix) -> Matrix:
 
 def _minimize(cost: Matrix, limits: Matrix, n: int, **rows: Any) -> Matrix:
     result = _scipy("optimize").linprog(cost, bounds=limits, method="highs", **rows)
-    if result.x is None:  # every such program has a solution
+    if result.x is None:  # cannot happen: every such program has a solution
         raise RuntimeError(f"HiGHS found no solution: {result.message}")
     return np.asarray(result.x[:n])
 

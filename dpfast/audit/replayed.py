@@ -121,7 +121,7 @@ def replay(
 def _short(value: Any) -> str:
     try:
         text = repr(value)
-    except Exception:  # an object may raise anything here
+    except Exception:  # an object may raise any error here
         text = type(value).__name__
     return text if len(text) < 60 else text[:57] + "..."
 
@@ -236,5 +236,5 @@ def same(a: Any, b: Any) -> bool:
         return repr(a) == repr(b)
     try:
         return bool(a == b) or repr(a) == repr(b)
-    except Exception:  # an object may raise anything here
+    except Exception:  # an object may raise any error here
         return False

@@ -32,7 +32,7 @@ from .scored import ProbabilisticClassifier, Regressor
 class _Additive(Weighted, Binned):
     """The common part of the additive classifier and the additive regressor."""
 
-    bounds: BoundsOfSome | None = None  # again, as `Weighted` has none
+    bounds: BoundsOfSome | None = None  # repeated here, because `Weighted` has no bounds
     max_iter: int = 5
 
     _name = "additive boosting"

@@ -24,14 +24,14 @@ from ..tables.words import Words
 Kind = TypeVar("Kind", covariant=True)
 Floats: TypeAlias = NDArray[np.float64]
 
-#: Rows that are coded at a time.
+#: Rows that are encoded at a time.
 BLOCK = 1 << 12
-#: Numbers of the limits that lie side by side.
+#: The limits of columns are repeated to this many numbers, so that vectors can read them.
 LONG = 1 << 8
-#: Bits of the number of cells of a column. The square of a cell then has at most 40, and the sum of
-#: BLOCK of them at most 52, so it is exact in float64.
+#: A column has about 2**BITS cells. The square of a centered cell then has at most 40 bits, and the
+#: sum of BLOCK squares at most 52, so it is exact in float64.
 BITS = 20
-#: Narrower bounds have no coordinates.
+#: Columns with narrower bounds have no coordinates.
 LEAST = 2.0**-900
 
 
@@ -107,7 +107,7 @@ class Columns(Generic[Kind]):
         return kinds
 
 
-#: Columns of numbers, of which nothing is known.
+#: Columns of numbers about which nothing else is known.
 ANY_COLUMNS: Columns[Any] = Columns((), None)
 
 
@@ -119,7 +119,8 @@ def attributes(bins: Any, bounds: Any, categories: Any) -> Columns[Bins]:
     axes, several = axes_of(bins, bounds, categories)
     one_number = isinstance(bins, numbers.Integral)
     name = "categories" if bins is None else "bounds" if one_number else "bins"
-    stated = several or any(axis.words for axis in axes)  # words are never those of every column
+    # Words are listed for one column, and never stand for all.
+    stated = several or any(axis.words for axis in axes)
     return Columns(axes, len(axes) if stated else None, name)
 
 
@@ -150,7 +151,7 @@ def columns_of(bounds: Any, categories: Any) -> Columns[NumberColumn | Bins]:
 
 
 def _number(pair: tuple[float, float], bounds_argument: Any) -> NumberColumn:
-    expect_size([pair], 500, "bounds", bounds_argument)  # squares are numbers
+    expect_size([pair], 500, "bounds", bounds_argument)  # so that squares do not overflow
     grid = cells(*pair, BITS - 1)
     middle = (grid.first + grid.last) // 2
     return NumberColumn(pair, grid.grid, grid.first, grid.last, middle, grid.last - middle)
@@ -160,7 +161,7 @@ def _mixed(bounds: Any, categories: Any) -> list[NumberColumn | Bins]:
     rule = "for each column a pair, or None where it has categories"
     try:
         pairs_and_lists = list(zip(bounds, categories, strict=True))
-    except Exception:  # one is longer, or an object may raise anything here
+    except Exception:  # the lengths differ, or an object raised an error
         checks.fail("bounds", rule, bounds)
     columns: list[NumberColumn | Bins] = []
     for j, (pair, listed) in enumerate(pairs_and_lists):

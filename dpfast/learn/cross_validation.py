@@ -45,7 +45,7 @@ from ..tables.key_words import KeyWords, WordPairs, secret
 from .rows import Rows
 from .scored import Scored
 
-#: Folds, at most.
+#: The most folds.
 MOST = 1000
 
 
@@ -179,7 +179,8 @@ def cross_validate(
         )
     part = _part(whole, unit.neighbors, folds)
     of_parts = changed(unit, neighbors="add-remove")
-    # What cannot be had is refused.
+    # Both calls raise an error if the model or the mean cannot be released, before anything is
+    # spent.
     estimator._fresh()._prepared(rows, of_parts, part, None, rng)
     mechanism_of(Mean(bounds=(0.0, 1.0)), Offer(part, of_parts), Layout(1, masked=True))
 

@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from ..statistics.histogram import Bins
 from .columns import Floats, Layout, NumberColumn, limits
 
-#: The integers that stand for 1: of a coordinate, and of a multiple of a row.
+#: The integers that represent 1: in a coordinate, and in a multiple of a row.
 REACH, SCALE = 1 << 20, 1 << 16
-#: Units of weights, and how much their sizes may add up to.
+#: The unit of weights, and the largest sum of their absolute values.
 FINE, LARGEST = 2.0**-20, 2.0**11
-#: Rows whose sums are exact in float64.
+#: The most rows whose sums are exact in float64.
 ROWS = 1 << 12
 
 
@@ -80,8 +80,8 @@ class Design:
         self._edges = np.array([_range(axis) for axis in axes.values()]).reshape(-1, 2).T.copy()
         bounds = [x.bounds for x in numbers.values()]
         self._limits = limits(bounds, nan, True, [REACH] * len(bounds))
-        #: Where a number is 0, and by how much a coordinate changes with its number, which is 0
-        #: for one that cannot; for each column of numbers.
+        #: For each column of numbers: the number whose coordinate is 0, and the change of the
+        #: number for one unit of the coordinate (0 if the column has one value).
         self.middle, self.scale = self._limits.middle, self._limits.scale / REACH
 
     def vectors(self, rows: Floats) -> Vectors:

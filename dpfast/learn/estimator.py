@@ -56,14 +56,14 @@ Learner = TypeVar("Learner", bound="Estimator")
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
-#: The public values of every column, or of each one that is no column of numbers.
+#: Public values of every column, or of each column that is not numeric.
 CategoriesEach: TypeAlias = (
     Categories | Sequence[Categories | NDArray[np.generic] | None] | NDArray[np.generic]
 )
-#: Public limits of all columns, or of each one that is a column of numbers.
+#: Public bounds of all columns, or of each column that is numeric.
 BoundsOfSome: TypeAlias = BoundsEach | Auto | Sequence[Bounds | None]
 
-#: Arrays of more numbers are shown by type and shape.
+#: Larger arrays are shown by type and shape only.
 LARGE = 12
 
 
@@ -122,7 +122,8 @@ class Estimator(ABC):
     `fit` checks them. Learned results, which are private, are in attributes that end in ``_``.
     """
 
-    #: Arguments of a learner. Those with ``init=False`` are arguments of the learners that say so.
+    #: The arguments of all learners. A learner accepts those with ``init=False`` only if it
+    #: declares them again.
     bounds: Any = field(default=None, init=False)
     epsilon: Number | None = None
     delta: Number = 0.0
@@ -131,8 +132,9 @@ class Estimator(ABC):
     nan: NanPolicy = field(default="raise", init=False)
     weight_bounds: Bounds | None = field(default=None, init=False)
 
-    #: Kind of estimator in scikit-learn's words; name in the ledger; classifiers of two classes;
-    #: whether it learns labels or targets, and from rows with NaN, whatever `nan` says.
+    #: The kind of estimator, as scikit-learn names it; the name in the ledger; whether classifiers
+    #: have two classes only; whether labels or targets are learned; and whether rows with NaN are,
+    #: whatever `nan` is.
     _estimator_type: ClassVar[str]
     _name: ClassVar[str]
     _two_classes: ClassVar[bool] = False
@@ -288,7 +290,8 @@ class Estimator(ABC):
         id_column, name = (None, None) if ids is None else (checked(ids), id_name(ids))
         if ids is not None and max_rows is None:
             checks.fail("max_rows", "given with ids, to limit the rows of a person", None)
-        most = None if max_rows is None else checks.rows_each(max_rows)  # which is not "auto"
+        # "auto" is not allowed here.
+        most = None if max_rows is None else checks.rows_each(max_rows)
         unit = Unit(relation_of(self.neighbors, budget), name, most)
         relation = unit.of_rows
         X, row_ids = split_units(X, id_column, 0, "X", (y, sample_weight), relation)
@@ -322,7 +325,8 @@ class Estimator(ABC):
         if not checks.is_auto(self.bounds):
             return learned(rows, loss, budget=budget, rng=rng).then(keep)
         first, remaining = divided(loss)
-        learned(rows, remaining, budget=None, rng=rng)  # refuses what cannot be had
+        # Raises if the model cannot be fitted, before anything is spent.
+        learned(rows, remaining, budget=None, rng=rng)
         of_row = first if unit.ids is None else one_row(first, relation, most)
         missing_rule = checks.nan_policy(self.nan, unit.of_rows)
         limits = drawn_bounds(of_row, rows.width, unit.of_rows, missing_rule)

@@ -62,14 +62,15 @@ from .columns import Classes, Floats
 from .design import FINE, REACH, ROWS, SCALE, Design, Vectors, whole
 from .rows import Rows
 
-#: The integer that stands for 1 in sums.
+#: The integer that represents 1 in sums.
 UNIT = REACH * SCALE
-#: Deviations of the noise that are added to a curvature; the part of the rounds that is averaged.
+#: A curvature is increased by RIDGE standard deviations of its noise. The weights of the last
+#: AVERAGED part of the rounds are averaged.
 RIDGE, AVERAGED = 6.0, 0.3
-#: Logarithms of likelihoods are rounded to this, and what is below e**-16 counts as that.
+#: Logarithms of likelihoods are rounded to multiples of STEP, and are at least -LEAST.
 STEP, LEAST = 2.0**-10, 16
 
-#: Rounds of a fit, of which more would only drown each in its noise.
+#: The most rounds of a fit: with more, the noise of each would be too large.
 MOST_ROUNDS = 10_000
 
 
@@ -164,7 +165,7 @@ class TargetAnswers:
         return float(4.0 * shares[0] * shares[1])
 
 
-#: What the labels of rows are, and what weights get wrong of them.
+#: The kinds of labels, each with the errors that a model makes on them.
 Answers: TypeAlias = ClassAnswers | TargetAnswers
 
 
@@ -205,7 +206,8 @@ def _parts(design: Design, answers: Answers, relation: str) -> list[Part]:
     l2_squared = m * UNIT**2
     if relation == "replace":
         l2_squared = 4 * p * (UNIT + SCALE) ** 2 + 2 * (m - p) * UNIT**2
-    most, few = steps * UNIT, gradient <= 3 * wrong  # joint noise of more is not less
+    # For more sums joint noise would not be smaller.
+    most, few = steps * UNIT, gradient <= 3 * wrong
     sizes = (most,) * gradient if few else ()
     gradient_part = Part(gradient, wrong * most, wrong * most**2, gradient, sizes=sizes)
     return [Part(sums, steps * l1, l2_squared, sums), gradient_part]

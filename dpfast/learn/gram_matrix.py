@@ -38,11 +38,11 @@ from ..sulq.rounds import Rounds
 from .columns import Floats, nan_fills
 from .rows import Rows
 
-#: Bits of the number of cells of the widest column; rows that are multiplied at a time by the
-#: kernel, and by a library, which sums float64: 2**12 products of integers below 2**20 stay below
-#: 2**53.
+#: The widest column has about 2**BITS cells. The kernel multiplies NARROW rows at a time. A library
+#: multiplies WIDE rows at a time: it adds up float64, and 2**12 products of integers below 2**20
+#: stay below 2**53.
 BITS, NARROW, WIDE = 20, 1 << 13, 1 << 12
-#: Numbers of the limits that lie side by side.
+#: The limits of columns are repeated to this many numbers, so that vectors can read them.
 LONG = 1 << 8
 
 
@@ -96,7 +96,8 @@ class GramMatrix:
         if math.frexp(largest)[1] - exponent > 50:
             checks.fail("bounds", "at most 2**30 times as far from 0 as from each other", bounds)
         self.grid = math.ldexp(1.0, max(exponent, -1000))
-        cells = {pair: _cells(*pair, self.grid) for pair in set(bounds)}  # often just one
+        # Many columns have the same bounds.
+        cells = {pair: _cells(*pair, self.grid) for pair in set(bounds)}
         edges = [cells[pair] for pair in bounds]
         middle = [(a + b) // 2 if centered else 0 for a, b in edges]
         reach = [max(abs(a - m), abs(b - m)) for (a, b), m in zip(edges, middle, strict=True)]
@@ -124,7 +125,8 @@ class GramMatrix:
     def whole(self, neighbors: str) -> Matrix:
         """Return all products as one matrix part, whose noise is for the nuclear norm."""
         replaced = neighbors == "replace"
-        public_squares = int(replaced and self.constant > 0)  # the number of rows
+        # The first square is the number of rows, which is public.
+        public_squares = int(replaced and self.constant > 0)
         return Matrix(self.size, (2 if replaced else 1) * self.most, public_squares)
 
     def deviations(
@@ -147,7 +149,7 @@ class GramMatrix:
         sum is less than 2 D units of the products.
         """
         d, m, size = self.width, self.most, self.size
-        # No noise is made for the L1 norm here, of which an upper bound will do.
+        # The noise here is not calibrated to the L1 norm, so an upper bound of it is enough.
         l1, l2_squared, l0 = size * m, m * m, (2 * size) ** 2
         count = Part(1, l1, l2_squared, l0)
         if neighbors == "replace":

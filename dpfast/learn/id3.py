@@ -101,7 +101,8 @@ def score(criterion: str, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.asarray(counts.max(axis=2).sum(axis=0))
     total = counts.sum(axis=2)
     if criterion == "gini":
-        # In int64 as long as squares fit; N itself is far below 2**31 elsewhere.
+        # Squares fit in int64 if counts are below 2**31. Larger counts are handled as Python
+        # integers.
         exact = counts if total.max(initial=0) < 1 << 31 else counts.astype(object)
         n = exact.sum(axis=2)
         safe = np.maximum(n, 1)
@@ -128,7 +129,7 @@ def _plogp(n: NDArray[np.float64]) -> NDArray[np.float64]:
     return n * np.log2(np.where(n > 0, n, 1.0))
 
 
-#: The least noise that counts, of integers that are all exact below it.
+#: A smaller deviation of the noise counts as this one. Counts without noise are exact integers.
 LEAST = 2.0**-40
 
 
@@ -211,7 +212,8 @@ class Tree(_Shape):
     def depth(self) -> int:
         """The depth of the deepest leaf; 0 for a tree with only a root."""
         depth = np.zeros(len(self.feature), np.int64)
-        for i in np.flatnonzero(self.feature >= 0).tolist():  # a child comes after its parent
+        # A child has a larger index than its parent.
+        for i in np.flatnonzero(self.feature >= 0).tolist():
             depth[self.below(i)] = depth[i] + 1
         return int(depth.max())
 
@@ -228,7 +230,8 @@ class Tree(_Shape):
         """
         chances = np.empty_like(self.counts)
         chances[0] = _shares(self.counts[:1], np.full(self.counts.shape[1], 1.0))[0]
-        for i in np.flatnonzero(self.feature >= 0).tolist():  # a child comes after its parent
+        # A child has a larger index than its parent.
+        for i in np.flatnonzero(self.feature >= 0).tolist():
             below = self.below(i)
             counts = self.counts[below]
             like = np.maximum(counts.sum(axis=1, keepdims=True), 0.0) * chances[i]
@@ -277,7 +280,7 @@ def pruned(nodes: Nodes, leaves: NDArray[np.float64], deviation: float) -> Tree:
         spread[i] = math.hypot(*spread[below])
         divided[i] = divided[below].any() or _kept(counts[below], spread[below]) > 0
     reached, children = [0], []
-    for i in reached:  # which grows
+    for i in reached:  # the list grows while it is read
         children.append(len(reached) if divided[i] else -1)
         if divided[i]:
             reached += range(len(nodes))[nodes.below(i)]
@@ -288,14 +291,15 @@ def pruned(nodes: Nodes, leaves: NDArray[np.float64], deviation: float) -> Tree:
     return Tree(feature, np.array(children, np.int64), values, counts[at], spread[at])
 
 
-#: Counts of a level, at most: 256 MB. Nodes that find no room are leaves.
+#: The most counts of a level: 256 MB. Further nodes remain leaves.
 MOST_CELLS = 1 << 25
-#: The depth of a tree of many rows; parts of the loss beside one for the number of rows, which can
-#: be divided among two, three or four rounds.
+#: The depth of a tree of many rows. The loss has SHARES parts, and one for the number of rows: 12
+#: can be divided among two, three or four rounds.
 USUAL, SHARES = 3, 12
-#: Rows of a leaf on average, in deviations of noise in a count, below which a tree is less deep.
+#: A tree is less deep if its leaves would have fewer rows on average than this many standard
+#: deviations of the noise in a count.
 FULL = 2.5
-#: Columns among which the exponential mechanism chooses.
+#: The most columns among which the exponential mechanism chooses.
 MOST_CHOICES = 1 << 12
 
 
@@ -403,7 +407,8 @@ class ID3Classifier(Binned, ProbabilisticClassifier):
             checks.fail("splits", f"'counts' for more than {MOST_CHOICES} columns", self.splits)
         most = self._most(relation, rows.length) if exact and criterion == "entropy" else None
         depth = min(depth, coder.width)
-        parts = [Part.of_counts(1, 1 if exact else coder.width, relation)]  # as far as any goes
+        # For the largest possible depth.
+        parts = [Part.of_counts(1, 1 if exact else coder.width, relation)]
 
         chosen = self.max_depth is None
 

@@ -111,8 +111,8 @@ from .rows import Rows, answers
 from .scored import Score, Scored
 from .transformer import Transformer, without_ids
 
-#: `spread` chooses among this many candidate points for each of its points, and compares at most
-#: so many pairs of points.
+#: `spread` chooses each of its points among this many candidate points, and compares at most MOST
+#: pairs of points.
 CHOICE, MOST = 64, 1 << 26
 
 #: The largest number of passes of `_exchange`, and of k-means steps in `_steps`.
@@ -173,7 +173,7 @@ class Grid:
             sums.reshape(1 + d, k)[...] += np.vstack([counts, cells.T]).astype(np.int64)[:, :k]
             return int(counts[k])
 
-        totals = rows.sums((1 + d) * k, add, self.nan, MOST_ROWS)  # each below 2**62
+        totals = rows.sums((1 + d) * k, add, self.nan, MOST_ROWS)  # each sum is below 2**62
         return [totals[i : i + k] for i in range(0, len(totals), k)]
 
     def labels(self, rows: Rows, centers: Floats) -> NDArray[np.int64]:
@@ -183,7 +183,8 @@ class Grid:
         def nearest(x: Floats) -> Floats:
             labels = np.empty(len(x), np.int64)
             self._columns.labels(x, at, half, labels)
-            return labels[:, None].astype(np.float64)  # of fewer centers than 2**53
+            # Exact, as there are fewer than 2**53 centers.
+            return labels[:, None].astype(np.float64)
 
         return rows.computed(1, nearest)[:, 0].astype(np.int64)
 
@@ -216,7 +217,8 @@ def spread(k: int, lo: Floats, hi: Floats) -> Floats:
     d = len(lo)
     margin = 0.5 * k ** (-1.0 / d)
     wide = hi - lo
-    unit = math.ldexp(1.0, -math.frexp(float(wide.max()))[1])  # squares neither overflow nor vanish
+    # A power of two, so that squares neither overflow nor underflow.
+    unit = math.ldexp(1.0, -math.frexp(float(wide.max()))[1])
     choice = min(CHOICE, MOST // k**2)
     points_of_cube = margin + (1 - 2 * margin) * evenly(max(1, choice) * k, d)
     points: Floats = lo + points_of_cube * wide
@@ -306,29 +308,31 @@ def _steps(points: Floats, weights: Floats, centers: Floats) -> Floats:
     return centers
 
 
-#: Cells that are counted without sums, in standard deviations of the noise of a count: the average
-#: count of a cell, by which the number of cells is chosen, and the least count of a cell in use.
+#: For cells that are counted without sums, in standard deviations of the noise of a count: the
+#: average count of a cell, which determines the number of cells; and the least count with which a
+#: cell is used.
 FULL, ALIVE = 1.0, 2.5
 #: The largest noise in a last round of sums, as a fraction of the variance within cells.
 COARSE = 0.03
-#: The largest noise in a round, as a fraction of B, with which no cells are counted without sums.
+#: Cells are counted without sums only if the noise of a round is above this fraction of B.
 LITTLE_BESIDE_CELLS = 1 / 600
 
-#: The least width that a column counts with in the shares, as a fraction of the sum of all widths.
+#: In the shares of the loss, a column has at least this fraction of the sum of all widths.
 NARROW = Fraction(1, 1 << 10)
 
-#: The largest number of clusters.
+#: The most clusters.
 MOST_CLUSTERS = 1 << 24
 
-#: The number of cells of the first round: so many for each cluster, and at most so many.
+#: The first round has CELLS cells for each cluster, but at most MOST_CELLS.
 CELLS, MOST_CELLS = 8, 512
 
-#: Parts of the loss for the number of rows, and for each round, if cells may be counted alone.
+#: The parts of the loss for the number of rows and for each round, if cells may be counted without
+#: sums.
 COUNT, ROUND = 5, 9
 
 #: The number of rounds if `max_iter` is left out.
 USUAL = 5
-#: The largest noise in a round, as a fraction of B, with which rounds are used one by one.
+#: Rounds are used one by one if the noise of a round is at most this fraction of B.
 LITTLE, LITTLE_BESIDE_POOR = 1 / 50, 1 / 10
 
 
@@ -554,10 +558,11 @@ class KMeans(Transformer, Scored):
 
         def distances(x: Floats, _: NDArray[Any]) -> Floats:
             filled = x if skip else np.where(np.isnan(x), fills, x)
-            with np.errstate(over="ignore"):  # what is infinite is clamped
+            with np.errstate(over="ignore"):  # infinite numbers are clamped
                 nearest = squared_distances(np.clip(filled, grid.lo, grid.hi), centers).min(axis=1)
             if grid.nan == "drop":
-                nearest = np.nan_to_num(nearest)  # a row without a number is in no cluster
+                # A row with a missing number counts as 0: it is in no cluster.
+                nearest = np.nan_to_num(nearest)
             return answers(nearest[:, None])
 
         # The farthest corner of the grid from a center is at least as far as any row from it.
@@ -574,7 +579,7 @@ class KMeans(Transformer, Scored):
 
     def _grid(self, width: int, relation: str = "add-remove") -> Grid:
         missing_rule = checks.nan_policy(self.nan, relation)
-        # With bounds below 2**900, squares and their noisy sums are finite float64 numbers.
+        # With bounds below 2**900, squares and their noisy sums do not overflow.
         return Grid(column_bounds(self._bounds, width, 900), missing_rule)
 
     def _start(self, grid: Grid, k: int, times: int) -> tuple[Floats, Floats | None]:
@@ -719,7 +724,7 @@ class _Walk:
         squared = (self.rows / k) ** 2
         if self.noise <= LITTLE_BESIDE_CELLS * self.full * squared:
             return False
-        for left in (rounds.remaining // 2, 0):  # for sums
+        for left in (rounds.remaining // 2, 0):  # the number of rounds that remain for sums
             self.counted = rounds.remaining - left
             noise = rounds.deviation(Part.of_counts(1, 1, rounds.neighbors), self.counted)
             self.cells = int(min(self.rows / (FULL * noise), MOST_CELLS))

@@ -53,13 +53,13 @@ from .scored import Regressor
 
 Sums = TypeVar("Sums", Moments, Normal)
 
-#: How often a fit asks, at most, where it chooses what.
+#: The most rounds of a fit that chooses its questions.
 ROUNDS = 4
-#: Rows, in units of the size of the noise, from which on a round asks for all products, with a line
-#: and without.
+#: A round asks for all products if there are at least this many rows, in units of the size of the
+#: noise: with a line, and without one.
 ENOUGH, MANY = 10.0, 20.0
-#: Deviations by which products with the target are beyond noise; and the noise of the mean that
-#: matters, in half widths of the bounds.
+#: Products with the target are above the noise from BEYOND standard deviations on. The noise of the
+#: mean matters from MATTERS half widths of the bounds on.
 BEYOND, MATTERS = 3.0, 0.1
 
 
@@ -153,7 +153,8 @@ class LinearRegression(Weighted, Regressor):
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         centered = checks.flag("fit_intercept", self.fit_intercept)
         ridge = self._ridge()
-        pairs = column_bounds(self._bounds, rows.width, 500)  # squares, of targets too, are numbers
+        # So that squares do not overflow, those of targets included.
+        pairs = column_bounds(self._bounds, rows.width, 500)
         target = checks.bounds(self.y_bounds, "y_bounds")
         expect_size([target], 500, "y_bounds", self.y_bounds)
         walk = _Walk(
@@ -291,11 +292,12 @@ class _Walk:
         )
         self.mean = _Question(moments, moments.parts(relation, targets=True), remaining)
         self.all = normal(bounds, remaining, line=False)
-        #: With the coordinate along a line as one more column, and with that alone.
+        #: The sums with the coordinate along a line as a further column, and those with this column
+        #: only.
         self.with_line = normal([line_bounds, *bounds], remaining, line=True)
         self.line = normal([line_bounds, bounds[-1]], 1, line=False)
         self._scale, self._middle = moments.limits.scale, moments.limits.middle
-        # And coefficients are numbers.
+        # So that coefficients do not overflow.
         *features, last = np.where(self._scale > 0, self._scale / REACH, 0.0).tolist()
         if last and max(features) > 2.0**800 * last:
             rule = "at most 2**800 times as wide as those of a feature"
@@ -322,9 +324,11 @@ class _Walk:
             return self._solved(rounds, first.joined(self.all.ask(rounds)), self.all)
         if d and rows >= ENOUGH * self._noise(rounds, self.with_line):
             return self._along(rounds, first, self.with_line)
-        kurtosis = 5.0 if isinstance(rounds.loss, Pure) else 2.0  # of noise, in a sum of squares
+        # Of the noise of a single product, for their sum of squares.
+        kurtosis = 5.0 if isinstance(rounds.loss, Pure) else 2.0
         nothing = first.shown(self.centered) < BEYOND * math.sqrt(kurtosis * d)
-        if self.centered and nothing:  # would the last round alone tell too little of the mean?
+        # If so, would the last round alone measure the mean too badly?
+        if self.centered and nothing:
             off = self.line.sums.of_mean(self.line.deviations(rounds))
             nothing = off > MATTERS * rows
         if not d or (self.centered and nothing):

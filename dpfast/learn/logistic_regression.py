@@ -150,7 +150,7 @@ class LogisticRegression(MixedClassifier):
             vectors = design.vectors(rows)
             sums = design.scores(vectors, weights) / REACH
             if missing_rule in ("raise", "drop"):
-                sums[vectors.absent] = np.nan  # which is refused
+                sums[vectors.absent] = np.nan  # NaN is refused later
             return sums
 
         return scores

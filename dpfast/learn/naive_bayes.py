@@ -46,9 +46,10 @@ from .estimator import Training
 from .rows import Rows
 from .scored import MixedClassifier
 
-#: The least variance, in squares of half the distance of the bounds; and of all.
+#: The least variance in units of the squared half width of the bounds, and the least variance at
+#: all.
 LEAST, TINY = 2.0**-40, float(np.finfo(np.float64).tiny)
-#: Rows whose sums of squares stay in 64 bits.
+#: The most rows whose sums of squares fit in 64 bits.
 MOST = 1 << 22
 
 
@@ -179,7 +180,7 @@ class NaiveBayes(MixedClassifier):
                 x, mean, var = rows[:, j, None], self.theta_[:, j], self.var_[:, j]
                 x = np.clip(x, *column.bounds)
                 density = -0.5 * (np.log(var) + (x - mean) ** 2 / var)
-                logs += np.where(np.isnan(x), 0.0, density)  # NaN tells nothing
+                logs += np.where(np.isnan(x), 0.0, density)  # a missing number has no influence
             for table, codes in zip(tables, layout.codes(rows).T, strict=True):
                 logs += table[np.minimum(codes, len(table) - 1)]
             logs -= logs.max(axis=1, keepdims=True)

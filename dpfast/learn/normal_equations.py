@@ -98,11 +98,12 @@ from .columns import Floats, Limits, limits
 from .gram_matrix import GramMatrix
 from .rows import Rows
 
-#: The largest integers: a coordinate in moments, a weight of a line, a coordinate along a line.
+#: The integers that represent 1: in a coordinate of moments, a weight of a line, and a coordinate
+#: along a line.
 REACH, WEIGHT, LINE_REACH = 2.0**16, 2.0**20, 2.0**36
 #: The square of the constant c, as a fraction of the largest squared length of a row.
 CONSTANT = 0.25
-#: The least variance in use, in squared rows, instead of 0.
+#: The least variance that is used, in squared rows; it replaces 0.
 LEAST = 1e-9
 
 
@@ -344,7 +345,7 @@ class Moments:
             products.variances[i, j] = products.variances[j, i] = max(
                 (deviation / unit) ** 2, LEAST
             )
-        if len(deviations) > 2:  # so far the squares are the sums of 1 - z^2
+        if len(deviations) > 2:  # up to here, squares are sums of 1 - z^2
             products.values[x, x] = products.values[0, 0] - products.values[x, x]
             products.variances[x, x] += products.variances[0, 0]
         return products
@@ -362,7 +363,8 @@ class Moments:
         whole = np.clip(squares.diagonal(), 0.0, rows) + 3.0 * noise.mean()
         kept = 1.0 - variances / np.maximum(along**2, variances)
         slopes = kept * along / whole
-        # Positions are clipped beyond 4 standard deviations of a sum of independent columns.
+        # Positions are clipped beyond 4 standard deviations of the sum, computed as if columns were
+        # independent.
         size = min(float(np.abs(slopes).sum()), 4.0 * math.sqrt(float((slopes**2).sum())))
         weights = np.zeros(self.width - 1)
         if size > 0:
@@ -413,7 +415,7 @@ class Normal:
         self.gram = GramMatrix(side_bounds, "raise", centered, CONSTANT)
         self.limits = limits(bounds, nan, centered, self.gram.reach)
         self.live = np.flatnonzero(live[:-1])
-        #: Features that have more than one value, and the target; and their sides.
+        #: The features with more than one value, and the target.
         self._kept = np.append(self.live, len(bounds) - 1)
         self.sides = sides[self.live]
         self.deviations = self.gram.deviations

@@ -43,7 +43,7 @@ class _Components(Invertible):
     nan: NanPolicy = "raise"
 
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
-        # Squares are numbers, with any noise.
+        # So that noisy squares do not overflow.
         pairs = column_bounds(self._bounds, rows.width, 400)
         missing_rule = checks.nan_policy(self.nan, relation)
         gram = GramMatrix(pairs, missing_rule, self._centered, 0.5 / math.sqrt(rows.width))

@@ -49,7 +49,7 @@ from .estimator import Training, Weighted, as_fitted
 from .rows import Rows
 from .scored import Classifier
 
-#: The number of wrong rows, with all of a round.
+#: The number of misclassified rows, which is counted in each round.
 COUNT = Part(1, 1, 1, 1)
 
 
@@ -150,7 +150,7 @@ class Perceptron(Weighted, Classifier):
     nan: NanPolicy = "raise"
 
     def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> Rows:
-        # Of truth values one class would count nowhere.
+        # One of the two truth values would be 0, which counts nowhere.
         if width is None and checks.attribute(y, "dtype") == np.bool_:
             checks.fail_kind("y", "-1 or 1 in every row", y, " of dtype bool")
         return super()._read(X, y, relation, width)
@@ -182,7 +182,8 @@ class Perceptron(Weighted, Classifier):
         for t in range(rounds.rounds):
             last = t == rounds.rounds - 1
             count, *sums = rounds.ask(partial(total, w, last), [COUNT] if last else parts)
-            if t <= 1 or count < least:  # to begin with 0 has every row wrong
+            # W = 0 misclassifies every row, so the second w is kept in any case.
+            if t <= 1 or count < least:
                 kept, least = w, float(count)
             if last or count <= enough:
                 break
@@ -312,8 +313,8 @@ def _parts(
         return [Boxes(Moves(sizes, (size / 4, *[1.0] * size), 1))]
     l1, l2_squared = coordinates.l1 + centered * REACH, coordinates.l2_squared + centered * REACH**2
     if relation == "replace":
-        # Integers that are rounded down change by 1 more each. The first case is given twice as
-        # much as it needs, so that the second has half of it.
+        # Integers that are divided and rounded down can change by 1 more. The first part gets twice
+        # what it needs, so that half remains for this.
         counts = Fraction(1, 2) if isinstance(loss, Pure) else Fraction(3, 4)
         return [replace(COUNT, share=counts), Part(size, 2 * l1, 4 * l2_squared, 4 * size)]
     counts = Fraction(1, 1 + math.isqrt(4 * size))

@@ -39,7 +39,7 @@ from .id3 import LEAST
 from .rows import Rows
 from .scored import MixedClassifier
 
-#: Numbers of counts, and of trees: with an epsilon alone, and otherwise.
+#: The most counts, and the default number of trees: for a pure loss, and for others.
 MOST_COUNTS, FEW, MANY = 1 << 25, 5, 100
 MOST_DEPTH = 20
 
@@ -168,7 +168,7 @@ class RandomForestClassifier(MixedClassifier):
             shares = np.maximum(shares, 0.0)
             shares /= shares.sum(axis=1, keepdims=True)
             if splits.layout.skip:
-                shares[absent] = np.nan  # which is refused
+                shares[absent] = np.nan  # NaN is refused later
             return shares
 
         return likelihood

@@ -35,12 +35,12 @@ from ..tables.words import words_column
 from .columns import ANY_COLUMNS, Columns, Floats
 from .weights import RowIndices, Weights
 
-#: Features of some rows, (r, width) float64 in C order, and their labels, (r,) in a dtype that
-#: kernels read, or (0,) if they have none. Valid until the next ones are made.
+#: The features of some rows, (r, width) float64 in C order, and their labels, (r,) in a dtype that
+#: kernels read, or (0,) if there are none. The arrays are reused for the next block.
 Block: TypeAlias = tuple[Floats, NDArray[Any]]
 
-#: Rows that are looked at together, and those that are converted together where they do not lie in
-#: memory as float64.
+#: Rows that are processed together; rows that are converted together if they are not float64 in
+#: memory.
 BLOCK, CONVERTED = 1 << 14, 1 << 12
 
 RULE = "one number for each row, or the name of a column"
@@ -110,7 +110,8 @@ class Rows:
             If there are more or fewer labels than rows, where their number was not known before.
         """
         weights, kept = self.weights, self.kept
-        # What reads the rows of an engine stays with the driver, and is in nothing that travels.
+        # The source of an engine stays with the driver. Without it, this object can be sent to
+        # workers.
         cut = replace(self, source=None, ids=None, kept=None)._blocks  # type: ignore[arg-type]
 
         def some(chunk: RowChunk, indices: RowIndices | None = None) -> S:
@@ -197,7 +198,7 @@ class Rows:
         cut = replace(self, source=None, ids=None, kept=None)._blocks  # type: ignore[arg-type]
 
         def change(chunk: RowChunk) -> RowChunk:
-            with np.errstate(invalid="ignore"):  # of infinite numbers
+            with np.errstate(invalid="ignore"):  # infinite numbers cause no warning
                 blocks = [function(*block) for block in cut(chunk, BLOCK)]
             return chunk._replace(rows=np.concatenate([np.empty((0, width)), *blocks]))
 
@@ -267,9 +268,9 @@ def answers(numbers: Floats) -> Floats:
     return numbers
 
 
-# Sums of 64-bit integers that may need more bits. Each sum is kept as two halves: an array of
-# halves has one more dimension in front, for the high halves, in units of 2**32, and the low
-# halves, to which kernels add.
+# The sums below are of 64-bit integers, and may need more bits. Each is kept in two halves: an
+# array of halves has one more dimension in front, for the high halves, in units of 2**32, and the
+# low halves, to which kernels add.
 
 
 def carry(halves: NDArray[np.int64]) -> None:
@@ -369,7 +370,7 @@ def _expect_numbers(
     if any(numbers) or (labels is not None and name is not None):
         X = form_of(X, "X", ROWS)
         columns = declared(X.with_column(name) if name and isinstance(X, WithRows) else X)
-        many = len(columns) if len(numbers) == 1 else 1  # one list stands for all columns
+        many = len(columns) if len(numbers) == 1 else 1  # a single entry applies to all columns
         expect_numbers([*numbers] * many, X, name)
         for column, typed in columns:
             if labels is not None and column == name is not None:

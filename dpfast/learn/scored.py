@@ -213,7 +213,7 @@ class Supervised(Scored):
         numbers = self._numbers()
 
         def summarize(blocks: Iterator[Block]) -> list[Compared]:
-            with np.errstate(invalid="ignore"):  # of infinite numbers
+            with np.errstate(invalid="ignore"):  # infinite numbers cause no warning
                 return [compare(self._predicted(answers(numbers(x))), y) for x, y in blocks]
 
         return rows.reduce(summarize, lambda a, b: a + b)

@@ -30,7 +30,7 @@ from .estimator import Training, as_fitted
 from .rows import Rows
 from .transformer import Invertible
 
-#: The least variance, in squares of half the width of the bounds.
+#: The least variance, in units of the squared half width of the bounds.
 LEAST = 2.0**-40
 
 

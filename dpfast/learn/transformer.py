@@ -31,9 +31,9 @@ from .rows import unlabeled_rows
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-#: What a transformer returns; see `Transformer.set_output`.
+#: The answer of a transformer; see `Transformer.set_output`.
 Transformed: TypeAlias = "Floats | DataFrame"
-#: Forms of the answers of a transformer.
+#: The possible types of a transformer's answers.
 FORMS = ("default", "pandas")
 
 
@@ -46,7 +46,7 @@ def without_ids(X: Any, ids: Any) -> Any:
 class Transformer(Weighted):
     """A learner that transforms each row to other numbers."""
 
-    #: What was said to `set_output`, where and as scikit-learn copies it to a clone.
+    #: The argument of `set_output`, with the name under which scikit-learn copies it to a clone.
     _sklearn_output_config: dict[str, str] = field(init=False)
 
     def __sklearn_tags__(self) -> Any:
@@ -130,7 +130,7 @@ class Transformer(Weighted):
         >>> bool(abs(scaled.mean()) < 0.1), bool(abs(scaled.std() - 1) < 0.1)
         (True, True)
         """
-        self._container()  # refused, if it cannot be had, before anything is spent
+        self._container()  # raises if the output type cannot be returned, before anything is spent
         people = {"ids": ids, "max_rows": max_rows}
         fitted = prepare(self.fit, X, None, sample_weight, **people, budget=budget, rng=rng)
         return fitted.then(lambda learned: learned.transform(without_ids(X, ids)))

@@ -51,9 +51,9 @@ from ..tables.memory import Column
 #: The indices of some rows of a chunk.
 RowIndices: TypeAlias = NDArray[np.intp]
 
-#: About the log2 of the number of cells between 0 and hi; of hi, at most.
+#: There are about 2**BITS cells between 0 and hi, and hi is from 2**-SIZE to 2**SIZE.
 BITS, SIZE = 15, 100
-#: Rows that are looked at together, so that those which are picked lie in a cache.
+#: Rows that are processed together, so that the chosen ones stay in a cache.
 BLOCK = 1 << 16
 RULE = "one number for each row"
 

@@ -19,7 +19,7 @@ from .plan import Plan
 from .queries import Counted, Query, Universe, coded, counts_of, decoded, digest
 from .session import Draft, Payment, Session
 
-#: Queries of one stream at most.
+#: The most queries of a stream.
 MOST_QUERIES = 1 << 62
 
 

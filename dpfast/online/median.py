@@ -18,7 +18,7 @@ from . import multisets
 from .linear_stream import Arguments, LinearStream
 from .plan import Plan, plan
 
-#: The most candidates by default, and in any case.
+#: The default limit on candidates, and the largest one.
 USUAL, MOST = 500_000, 1 << 26
 #: The most bytes of counts.
 MOST_BYTES = 1 << 32
@@ -179,7 +179,8 @@ class MedianMechanism(LinearStream):
         if self.test == "closeness":
             noise, threshold = _by_closeness(args, count, bits), multisets.THRESHOLD
         else:
-            # The candidates can be halved so often, and the last one may still be wrong once.
+            # Candidates can be halved this many times, and then the last one may still be wrong
+            # once.
             hard = count.bit_length()
             noise = plan(args.loss, args.rows, hard, args.queries, args.failure, bits)
             if not noise.least <= args.accuracy <= 1:
@@ -208,7 +209,7 @@ class MedianMechanism(LinearStream):
         def opened(_: None) -> None:
             seed = self._begin(self._generator.stream().word() if columns is None else None)
             alive = columns
-            if alive is None:  # the seed is public, as are the candidates
+            if alive is None:  # the seed is public, as the candidates are
                 generator = InsecureGenerator(seed)
                 alive = multisets.sampled(elements, self.size, count, generator.stream())
             self._alive = multisets.Multisets(alive)
@@ -257,7 +258,7 @@ def _by_closeness(args: Arguments, count: int, bits: int) -> Plan:
     noise = kept(args.accuracy) if args.accuracy <= 1 else None
     if noise is not None:
         return noise
-    # The least possible noise is some thousandths of a row.
+    # The smallest possible noise is a few thousandths of a row.
     least = min(max(args.accuracy, 2.0**-10 / args.rows), 1.0)
     while least < 1e9 and kept(least) is None:
         least *= 1.1

@@ -17,9 +17,9 @@ from .linear_stream import Arguments, LinearStream
 from .plan import Plan, plan
 from .public_distribution import HasDistribution, PublicDistribution
 
-#: Each gap that is tried is this part of the last; the first is 1.
+#: The gaps that are tried are 1 and its powers with this factor.
 FINER = 0.9
-#: With fewer rows, a count has 32 bits.
+#: Counts have 32 bits if there are fewer rows than this.
 NARROW = 1 << 31
 #: The most hard answers.
 MOST = 1 << 24
@@ -163,7 +163,7 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
         narrow = self._rows < NARROW
         sums = self._weighted.sums(question, bits, self._counts if narrow else None)
         if sums.invalid:
-            self._weights(question)  # raises the error
+            self._weights(question)  # this call raises the error
         exact = sums.exact if narrow else int(self._weights(question) @ self._counts)
         mean = min(max(sums.mean, 0.0), float(1 << bits))
         return math.floor(mean * self._rows), exact
@@ -177,7 +177,8 @@ def _gap(args: Arguments) -> tuple[float, Plan]:
     """Return the largest gap with which the accuracy holds, and its noise plan."""
     least, fewest, gap = math.inf, 0, 1.0
     while True:
-        # The divergence can fall this often; one more is never needed, but for `failure`.
+        # The divergence can fall this often. The one further answer is needed only with probability
+        # `failure`.
         hard = int(math.log(args.universe.size) / (2 * gap * gap)) + 1
         if hard > MOST:
             break
@@ -185,9 +186,10 @@ def _gap(args: Arguments) -> tuple[float, Plan]:
         needed, kept = max(gap, noise.answer) + 2 * noise.comparison, noise.answer <= gap
         if needed <= args.accuracy and kept:
             return gap, noise
-        if needed < least and (kept or gap == 1.0):  # for a gap of 1 it is above 1 in any case
+        # With a gap of 1, the accuracy is above 1 in any case.
+        if needed < least and (kept or gap == 1.0):
             least, fewest = needed, hard
-        # A smaller gap means more hard answers, so the noise only grows from here.
+        # Smaller gaps allow more hard answers, so from here on the noise only grows.
         if 2 * noise.comparison > max(least, args.accuracy) or noise.answer > 8 * gap:
             break
         gap *= FINER

@@ -39,15 +39,15 @@ from ..summaries.order import SMALL, window
 from .plan import Doubt
 from .queries import spread
 
-#: The largest size: counts are bytes.
+#: The most rows of a candidate: counts are bytes.
 MOST_SIZE = 255
 
-#: Units of a closeness, 2**-BITS, and the threshold of the doubt in them.
+#: Closeness is measured in units of 2**-BITS. The doubt is compared with this threshold.
 BITS = 24
 THRESHOLD = 9 << (BITS - 5)
-#: The bound that the noise of the comparison must keep.
+#: The noise of the comparison must stay within this.
 MARGIN = 1 / 32
-#: Candidates within ``accuracy / KEPT`` of a hard answer are kept.
+#: Candidates whose answer is within ``accuracy / KEPT`` of a hard answer are kept.
 KEPT = 50
 
 
@@ -165,7 +165,7 @@ class Closeness(NamedTuple):
     def near(self, sums: NDArray[np.int32], answer: int) -> NDArray[np.bool_]:
         """Return which candidates agree with a hard answer."""
         limit = math.floor(Fraction(self.accuracy) * (self.size * self.rows << self.bits) / KEPT)
-        # An answer far from all sums is cut, so that the products fit into 64 bits.
+        # An answer far from all sums is clamped, so that products fit in 64 bits.
         whole = self.rows << self.bits
         return self._distances(sums, min(max(answer, -whole), 2 * whole)) <= limit
 

@@ -33,11 +33,11 @@ from .session import A, Opening, facts, once, record
 
 #: The most rounds.
 MOST = 1 << 16
-#: The most replays of all measurements in a round.
+#: The most replays of all measurements, in one round.
 MOST_REPLAYS = 1 << 20
-#: The longest step of the first replay of all queries, in units of a difference.
+#: The step length of the first replay, in units of a difference. It falls to 1 in the last replay.
 LONGEST = 1000.0
-#: Numbers converted together.
+#: Numbers that are converted together.
 BLOCK = 1 << 14
 
 
@@ -56,7 +56,8 @@ class _Queries:
         for row, units in zip(matrix, self.units, strict=True):
             for at in range(0, universe, BLOCK):
                 numbers = row[at : at + BLOCK]
-                if not (numbers.min() >= 0 and numbers.max() <= 1):  # NaN is neither
+                # Comparisons with NaN are false.
+                if not (numbers.min() >= 0 and numbers.max() <= 1):
                     checks.fail("queries", "numbers from 0 to 1", "other numbers")
                 numbers = np.multiply(numbers, float(1 << bits), dtype=np.float64)
                 units[at : at + BLOCK] = np.rint(numbers, out=numbers)
@@ -72,7 +73,7 @@ class _Queries:
             coefficients = units.astype(np.float64)
             l1 += coefficients
             l2_squared += coefficients * coefficients
-        # Sums that are rounded are off by less than that.
+        # The relative rounding error of these sums is below 2**-30.
         both = [2 * math.ceil(float(x.max()) * (1 + 2.0**-30)) for x in (l1, l2_squared)]
         return Sensitivity(len(self), both[0], both[1], 1 << self.bits)
 
@@ -128,7 +129,7 @@ class _Fit:
         bits = self.queries.bits
         self.measured_queries.append(query)
         self.noisy.append(noisy)
-        # Measurements of one query are averaged, in the order in which they came.
+        # Several measurements of one query are averaged in the order of their rounds.
         seen = self.measured_queries.count(query)
         before = self._values.get(query, 0.0) * (1 - 1 / seen)
         self._values[query] = before + noisy / float(self.rows << bits) / seen
@@ -400,7 +401,7 @@ def _shares(loss: Loss, rounds: int, unit: int) -> tuple[float, IntegerNoise, Lo
 
     if isinstance(loss, ZCDP):
         return in_rho(size)
-    spent = Draws(size, draws=2 * rounds)  # a choice and a measurement a round
+    spent = Draws(size, draws=2 * rounds)  # a selection and a measurement in each round
     forms = [shares(size * part, Pure(size * part), spent)]
     if isinstance(loss, Approx):
         loss = loss.of_zcdp()

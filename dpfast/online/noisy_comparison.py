@@ -42,10 +42,10 @@ from ..rng import Generator
 
 #: The largest scale that the sampler of integers supports.
 MOST_SCALE = 1 << 40
-#: Values and thresholds are clamped to this: no sum with noise leaves 64 bits, and clamping does
-#: not raise the sensitivity.
+#: Values and thresholds are clamped to this size, so that sums with noise fit in 64 bits. Clamping
+#: does not raise the sensitivity.
 MOST_CELLS = 1 << 60
-#: Values handled together.
+#: Values that are processed together.
 STRETCH = 1 << 14
 
 

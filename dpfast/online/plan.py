@@ -29,7 +29,7 @@ from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss, Pure
 from .noisy_comparison import Scales, allocate
 
-#: Shares of the loss for the hard answers, of which the best is chosen.
+#: The parts of the loss for hard answers that are tried; the best one is used.
 SHARES = [Fraction(i, 16) for i in range(1, 16)]
 LEAST_BITS, MOST_BITS = 4, 24
 
@@ -82,15 +82,16 @@ def plan(
     samplers. `doubt` is compared with the threshold, instead of the distance in rows.
     """
     amount(loss)
-    bits = min(bits, MOST_BITS, 52 - rows.bit_length())  # sums are exact in float64
-    rare = math.log(3) - math.log(failure)  # of one draw, for a third of the failures
+    bits = min(bits, MOST_BITS, 52 - rows.bit_length())  # so that sums are exact in float64
+    # Minus the logarithm of a third of the failure probability, for one draw.
+    rare = math.log(3) - math.log(failure)
 
     def shared(share: Fraction) -> Plan:
         unit, whole = 1 << bits, float(rows << bits)
         sensitivity, units = (unit, whole) if doubt is None else (doubt.sensitivity, doubt.units)
         scales, spent, of_answer = allocate(loss, sensitivity, hard, False, share)
         assert of_answer is not None
-        # A staircase has no simple tail for the accuracy that is stated below.
+        # The tail of staircase noise has no simple formula, but the stated accuracy needs one.
         laplace = "laplace" if isinstance(of_answer, Pure) else None
         noise = integer_noise(of_answer, Sensitivity.of_one(unit), laplace)
         draws = hard if scales.renewed else 1

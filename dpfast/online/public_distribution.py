@@ -21,7 +21,7 @@ from .._core import checks
 from .._kernels import online as _native
 from .queries import MOST_ROWS, Universe, spread
 
-#: Elements of a block. All sums are added up from those of blocks.
+#: Elements of a block. Sums are computed for each block, and then added up.
 BLOCK = 1 << 16
 
 Floats = NDArray[np.float64]
@@ -100,7 +100,7 @@ def rounded_counts(distribution: NDArray[np.float64], rows: int) -> NDArray[np.i
     """
     shares = distribution * rows
     counts = np.floor(shares).astype(np.int64)
-    missing = rows - int(counts.sum())  # less than the universe; less than 0 by rounding alone
+    missing = rows - int(counts.sum())  # below the number of elements; negative only by rounding
     order = np.argsort(counts - shares, kind="stable")
     if missing < 0:
         order = order[counts[order] > 0][::-1]

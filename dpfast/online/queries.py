@@ -27,16 +27,16 @@ from ..tables.intake import one_column, read, whole_rows
 from ..tables.public_values import listed
 from ..tables.words import Words
 
-#: A number from 0 to 1 for each element of the universe, or a function that gives it.
+#: A query: a number from 0 to 1 for each element of the universe, or a function that returns it.
 Query: TypeAlias = ArrayLike | Callable[[Any], Number | np.bool_]
-#: What a stream reads: counts, or the rows to count.
+#: The data of a stream: counts, or the rows to be counted.
 Counted: TypeAlias = NDArray[np.int64] | Source | RowSource
-#: With fewer rows than that, weights of 15 bits have exact sums.
+#: With fewer rows than this, sums of weights of 15 bits are exact.
 MOST_ROWS = 1 << 36
 
-#: Elements handled together: half a megabyte.
+#: Elements that are processed together: half a megabyte.
 STRETCH = 1 << 16
-#: Elements for which a thread pays.
+#: A second thread is worth starting from this many elements on.
 ENOUGH = 1 << 17
 
 _RULE = "a vector of numbers between 0 and 1, one for each element of the universe"
@@ -71,7 +71,7 @@ class Universe:
         elements = listed("universe", elements)
         array = checks.array("universe", elements, rule)
         if array.ndim == 1 and array.dtype.kind in "UOT":
-            # NumPy would turn a number among texts into text: look at the list itself.
+            # NumPy would convert a number among texts to text, so look at the list itself.
             texts = list(elements) if isinstance(elements, (list, tuple)) else array.tolist()
             if not all(isinstance(text, str) for text in texts):
                 checks.fail_kind("universe", rule, elements)
@@ -114,7 +114,7 @@ class Universe:
         out = np.empty(self.size)
         for at in range(0, self.size, STRETCH):
             part, units = values[at : at + STRETCH], out[at : at + STRETCH]
-            if not (part.min() >= 0 and part.max() <= 1):  # NaN is neither
+            if not (part.min() >= 0 and part.max() <= 1):  # comparisons with NaN are false
                 rule = "between 0 and 1 for every element of the universe"
                 checks.fail("query", rule, part[~((part >= 0) & (part <= 1))][0].item())
             np.multiply(part, float(1 << bits), out=units)
@@ -129,7 +129,7 @@ class Universe:
         for i, element in enumerate(elements.tolist()):
             try:
                 value = query(element)
-                if isinstance(value, (str, bytes)):  # NumPy would parse it
+                if isinstance(value, (str, bytes)):  # NumPy would parse text as a number
                     raise TypeError
                 values[i] = value
             except Exception as error:
@@ -187,7 +187,8 @@ def counts_of(histogram: ArrayLike | None) -> tuple[NDArray[np.int64], int]:
     counts = checks.array("histogram", histogram, rule)
     if counts.dtype.kind not in "iu" or counts.ndim != 1 or not len(counts) or (counts < 0).any():
         checks.fail_kind("histogram", rule, histogram)
-    rows = int(counts.sum(dtype=np.float64))  # exact below 2**53, and no integer overflow
+    # Exact below 2**53, and it cannot overflow like integers.
+    rows = int(counts.sum(dtype=np.float64))
     if not rows:
         checks.fail("histogram", "the histogram of at least one row", rows)
     if rows >= MOST_ROWS:

@@ -64,9 +64,10 @@ from ..summaries.cells import nearest
 from .noisy_comparison import MOST_CELLS
 from .session import Draft, Session
 
-#: Steps of one stream at most, and the largest fan-out that is tried.
+#: The most steps of a stream, and the largest fan-out that is tried.
 MOST, MOST_OUT = 1 << 40, 64
-#: Steps at most of which all values are kept, and the log2 of the units of a square root.
+#: All values are kept for streams of at most MOST_VALUES steps. A square root is rounded to units
+#: of 2**-GRID.
 MOST_VALUES, GRID = 1 << 14, 20
 
 
@@ -256,9 +257,9 @@ class RunningCount(Session[int, Total]):
             if noise.deviation**2 * root.mean_variance < cost(self._b):
                 self._root, self._noise = root, noise
         levels = 0 if self._root else _level_count(self._steps, self._b)
-        #: How many trees of each level a total is made of, and the sum of their W.
+        #: For each level, the number of finished trees in a total, and the sum of their W.
         self._done = [(0, 0)] * levels
-        #: The noisy sums of a square root.
+        #: The noisy sums of the square-root mechanism.
         self._noisy: list[float] = []
         opening = self._opening(
             Allocation(f"running count, {self._steps} steps", self._noise.loss, relation),
@@ -355,7 +356,7 @@ class RunningCount(Session[int, Total]):
 
     def _of_root(self, root: _Root, question: int) -> Draft:
         state = self._comparison
-        values = [question, *state.rho]  # the last one first
+        values = [question, *state.rho]  # in descending order of time
         (noisy,) = self._noise.add([sum(map(mul, root.column, values))], self._generator)
         state.left, state.rho = state.left - 1, values
         sums = [float(noisy), *self._noisy]
@@ -399,7 +400,7 @@ def _grown(done: list[tuple[int, int]], noisy: list[int], b: int) -> list[tuple[
     """Return each level's finished trees and their sums after new nodes of levels 0, 1, ..."""
     grown, tree = list(done), 0
     for j, y in enumerate(noisy):
-        if j:  # all trees below are parts of the new one
+        if j:  # the trees of lower levels become parts of the new one
             tree += grown[j - 1][1]
             grown[j - 1] = 0, 0
         tree += y * b**j

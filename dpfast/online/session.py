@@ -32,7 +32,7 @@ from .noisy_comparison import NoisyComparison, Scales
 if TYPE_CHECKING:
     from ..budget.ledger.streams import Record
 
-#: Names of dataclasses as files have them.
+#: The names of dataclasses in ledger files, where they differ.
 WRITTEN = {"IntegerNoise": "WholeNoise"}
 
 A = TypeVar("A")
@@ -54,7 +54,8 @@ def facts(**values: Any) -> str:
     def plain(value: Any) -> Any:
         if isinstance(value, Fraction):
             return f"{value.numerator}/{value.denominator}"
-        if isinstance(value, Pure):  # its other attributes change no answer, and may become more
+        # Other attributes do not affect answers, and later versions may add some.
+        if isinstance(value, Pure):
             return ["Pure", plain(value.epsilon)]
         if is_dataclass(value) and not isinstance(value, type):
             name = type(value).__name__
@@ -72,7 +73,7 @@ def record(name: str | None, budget: Budget | None, public: str) -> Record | Non
     if not checks.text("name", name):
         checks.fail("name", "a text that is not empty", name)
     if budget is not None and not isinstance(budget, Budget):
-        return None  # `release` refuses it
+        return None  # `release` refuses this budget
     if budget is None or budget.path is None:
         checks.fail(
             "name", "left out unless the budget has a path, in whose file the stream is kept", name
@@ -98,7 +99,8 @@ class Opening(Prepared[A]):
             return Prepared.run(self)
 
 
-#: Who pays for a stream, what draws its noise, and the name under which it is kept.
+#: The budget that pays for a stream, the generator of its noise, and the name under which it is
+#: kept.
 Payment: TypeAlias = tuple[Budget | None, Generator | None, str | None]
 
 
@@ -161,7 +163,8 @@ class Session(Generic[Q, A]):
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """Return a context that allows one query at a time, in the process that paid."""
-        if self._home != witnesses():  # before the lock: its copy may be locked
+        # Before the lock: a fork may have copied it while it was held.
+        if self._home != witnesses():
             raise StreamError(
                 "the stream belongs to the parent of this fork: use it there, or open another one"
             )
@@ -250,7 +253,7 @@ class Session(Generic[Q, A]):
             if secret is not None:
                 self._comparison.rho = secret
         if secret is None and not self._over:
-            # A new threshold noise has not been paid for.
+            # Nothing was paid for another noisy threshold.
             self._record.damaged("the secret of a stream is missing")
 
     def _ask(self, question: Q, number: int | None) -> A:
@@ -279,11 +282,12 @@ class Session(Generic[Q, A]):
                 written = self._record.add(turn, None if draft.over else self._comparison.rho)
             is_recorded = self._record is None or written is not None
         finally:
-            if not is_recorded:  # nobody has seen what was drawn
+            if not is_recorded:  # what was drawn was not shown to anybody
                 self._comparison.left, self._comparison.rho = before
         if not is_recorded:
             return None
-        # After an interrupt here, the turn is found in the record like that of another process.
+        # If an interrupt arrives here, the turn is read from the record later, as one of another
+        # process.
         with self._changing():
             if self._record is not None and written is not None:
                 self._record.passed(written)

@@ -28,7 +28,7 @@ from ..selection.arguments import relation_of_scores
 from .noisy_comparison import MOST_CELLS, allocate
 from .session import Draft, Session
 
-#: Positives of one stream at most.
+#: The most positive answers of a stream.
 MOST = 1 << 30
 
 
@@ -215,7 +215,8 @@ class SparseVector(Session[_Question, Finding | Findings]):
         scales, spent, of_answer = allocate(total_loss, cells, count, monotone, _share(answers))
         self._noise: IntegerNoise | None = None
         if of_answer is not None:
-            # One distribution for all versions, so that a stream goes on.
+            # The distribution must not change between versions, so that a recorded stream can
+            # continue.
             laplace = "laplace" if isinstance(of_answer, privacy.Pure) else None
             self._noise = integer_noise(of_answer, Sensitivity.of_one(cells), laplace)
         title = f"sparse vector, {count} positive{'s' * (count > 1)}"
@@ -345,7 +346,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
                 rule = "an integer for values that are integers (or give granularity)"
                 checks.fail("sensitivity", rule, sensitivity)
             return int(exact)
-        # The number as written, or the float that values change by, whichever is larger.
+        # The number as written, or the float64 by which values change, whichever is larger.
         return math.ceil(max(exact, Fraction(float(sensitivity))) / Fraction(self._unit))
 
     def _bar(self, threshold: Number) -> int:
@@ -363,7 +364,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
             if value.is_nan():
                 _refuse()
             value = min(max(value, Decimal("-1e400")), Decimal("1e400"))
-            if value and value.adjusted() < -400:  # below all units, with a huge ratio
+            if value and value.adjusted() < -400:  # far below one unit, and slow to divide
                 return -1 if value < 0 else 0
         else:
             try:
@@ -385,8 +386,8 @@ class SparseVector(Session[_Question, Finding | Findings]):
             if array.dtype == np.uint64:
                 array = np.minimum(array, np.uint64(MOST_CELLS))
             return np.clip(array.astype(np.int64, copy=False), -MOST_CELLS, MOST_CELLS)
-        # Division by a power of two is exact, except for overflow to infinity and underflow, where
-        # the floor is that of the sign.
+        # Division by a power of two is exact, except for overflow to infinity and for underflow.
+        # Then the floor is 0 or -1, depending on the sign.
         with np.errstate(over="ignore", under="ignore"):
             wide = array.astype(np.float64, copy=False)
             cells = np.floor(wide / (self._unit or 1.0))
@@ -524,7 +525,7 @@ def _share(answers: bool | Number) -> Fraction:
 def _array(name: str, values: ArrayLike, rule: str) -> NDArray[Any]:
     array = checks.array(name, values, rule)
     if array.ndim == 1 and not array.size:
-        return np.empty(0)  # of a list of nothing, whatever NumPy makes of it
+        return np.empty(0)  # an empty list, whatever NumPy converts it to
     if array.ndim != 1 or array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         checks.fail_kind(name, f"one-dimensional: {rule}", values)
     return array
