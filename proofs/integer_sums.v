@@ -504,4 +504,4 @@ Proof.
       (apply Z.mul_le_mono_nonneg_l; nia). lia.
   - intros w I. apply in_map_iff in I. destruct I as (c & <- & I). apply B, C3.
     apply (in_map d _ _ I).
-Admitted.
+Qed.
