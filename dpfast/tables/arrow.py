@@ -16,9 +16,10 @@ from .._core.owner_log import hide_error
 from ..errors import DataError, DpfastError, SourceError
 from .base import Chunk, T, chunk_dtype
 
-#: Digits of a decimal whose float64 is the quotient of two: more may round twice on the way.
+#: A decimal of at most this many digits is the quotient of two exact float64 numbers. With more
+#: digits, it could be rounded twice.
 EXACT_DIGITS = 15
-#: Rows of a chunk: half a megabyte of float64, which the kernel finds in the cache.
+#: Rows of a chunk: half a megabyte of float64, which stays in the cache for the kernel.
 BATCH = 1 << 16
 
 
@@ -106,7 +107,7 @@ def wider(kinds: Sequence[Any]) -> Any:
     try:
         fields = [pa.schema([pa.field("x", kind)]) for kind in kinds]
         return pa.unify_schemas(fields, promote_options="permissive").types[0]
-    except pa.ArrowException:  # of text as views, or in dictionaries and not
+    except pa.ArrowException:  # for example, text views, or a dictionary of text and plain text
         families = {family(kind) for kind in kinds}
     if families == {"text"}:
         return pa.large_string()
@@ -147,7 +148,8 @@ def arrow_cast(array: Any, kind: Any, rule: str = "have entries of its dictionar
     try:
         is_exact = kind == "double" and pa.types.is_decimal(array.type)
         return nearest_floats(array) if is_exact else array.cast(kind)
-    except pa.ArrowException as error:  # it must not survive, not even as a context
+    except pa.ArrowException as error:
+        # The error may quote a row, so it must not even be the context of another one.
         why = hide_error(error)
     raise DataError(f"a column must {rule}, but does not ({why})")
 
@@ -168,14 +170,14 @@ def arrow_values(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """
     if not array.null_count:
         return np.require(array.to_numpy(zero_copy_only=True), requirements="A"), None
-    kind = np.dtype(array.type.to_pandas_dtype())  # of which the buffer need not hold whole ones
+    kind = np.dtype(array.type.to_pandas_dtype())  # the buffer may be longer than the values
     values = np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
     return np.require(values, requirements="A"), arrow_present(array)
 
 
 def arrow_present(array: Any) -> NDArray[np.bool_]:
     """Return a mask of the rows of a `pyarrow.Array` that are not null."""
-    bits = array.is_valid()  # three times as fast as pyarrow's own conversion and filter
+    bits = array.is_valid()  # three times as fast as pyarrow's conversion and filter
     whole = np.unpackbits(np.frombuffer(bits.buffers()[1], np.uint8), bitorder="little")
     return whole[bits.offset : bits.offset + len(bits)].view(np.bool_)
 
@@ -183,7 +185,7 @@ def arrow_present(array: Any) -> NDArray[np.bool_]:
 def write_arrow(array: Any, cast: Any, out: NDArray[Any]) -> None:
     """Write the numbers of a `pyarrow.Array` to the array `out`, with NaN for nulls."""
     values, present = arrow_values(array if cast is None else arrow_cast(array, cast))
-    with np.errstate(invalid="ignore"):  # what stands in the place of a null is anything
+    with np.errstate(invalid="ignore"):  # the value under a null may be anything
         out[...] = values
     if present is not None:
         out[~present] = np.nan
@@ -212,10 +214,11 @@ def looked_up(array: Any) -> Any:
 
     if not pa.types.is_dictionary(array.type):
         return array
-    words = without_views(array.dictionary)  # as Polars writes categories
+    words = without_views(array.dictionary)  # Polars writes categories so
     if words.type == array.type.value_type:
         return array
-    return pa.DictionaryArray.from_arrays(array.indices, words, safe=False)  # see whoever reads it
+    # safe=False: indices are checked where they are read.
+    return pa.DictionaryArray.from_arrays(array.indices, words, safe=False)
 
 
 def without_views(array: Any) -> Any:
@@ -266,7 +269,7 @@ def guarded(path: Path, rows: Iterator[T]) -> Generator[T]:
         raise
     except Exception as error:
         if isinstance(error, MemoryError) and not type(error).__module__.startswith("pyarrow"):
-            raise  # pyarrow's own is what a damaged size asks for
+            raise  # pyarrow raises MemoryError if a damaged file states a huge size
         reason = hide_error(error)
     raise SourceError(f"{path.name} cannot be read to its end: damaged, or changed ({reason})")
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 KIB = 1 << 10
-#: How many hold rows side by side in this process.
+#: For each block of `with` that is open: how many objects in it hold rows at the same time.
 _holders: list[int] = []
 
 
@@ -96,7 +96,7 @@ def _limits(root: Path) -> Iterator[int]:
     """Yield the memory left under each limit of `ulimit` on this process."""
     try:
         import resource
-    except ImportError:  # Windows
+    except ImportError:  # on Windows
         return
     for limit, field in (("RLIMIT_AS", "VmSize:"), ("RLIMIT_DATA", "VmData:")):
         kind = getattr(resource, limit, None)

@@ -19,10 +19,10 @@ from .._core import checks
 S = TypeVar("S")
 T = TypeVar("T")
 
-#: ``words(k)`` gives `k` fresh random 64-bit words.
+#: A function that returns a number of fresh random 64-bit words.
 RandomWords = Callable[[int], NDArray[np.uint64]]
 
-#: The dtypes that the kernels read. Everything else is refused or converted chunk by chunk.
+#: The dtypes that kernels read. Others are refused, or converted chunk by chunk.
 CHUNK_DTYPES = tuple(
     np.dtype(t) for t in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")
 )
@@ -189,7 +189,7 @@ class Gridded(Protocol):
     def span(self) -> int: ...
 
 
-#: What errors say that data must be where rows are read.
+#: How errors say where data must be to be read row by row.
 NO_ROWS = "in memory or in files for this (rows stay in a database; .to_pyarrow() takes them out)"
 
 
@@ -263,7 +263,7 @@ class Groups(NamedTuple):
 
 def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:
     """Return the dtype of a record of named columns: float64, in which numbers may be missing."""
-    if not all(names):  # NumPy would make up another name
+    if not all(names):  # NumPy would replace an empty name
         checks.fail("the names of columns", "texts that are not empty", names)
     return np.dtype([(name, np.float64) for name in names])
 

@@ -20,7 +20,7 @@ from .files import Rowed, SchemaReader
 from .forms import Arrow, converted, pyarrow_for
 
 RULE = "a function without arguments that returns Arrow batches"
-#: The name of a stream in errors.
+#: The name of a stream in errors, unless it has a path.
 NAME = Path("the stream")
 #: Rows of a batch of a lazy frame.
 LAZY = 1 << 17
@@ -42,7 +42,7 @@ class StreamReader(SchemaReader):
         The name of the stream in errors.
     """
 
-    #: Whether something else holds the rows in their order.
+    #: Whether another reader provides the rows in their order.
     in_order = False
 
     def __init__(
@@ -51,7 +51,8 @@ class StreamReader(SchemaReader):
         pyarrow_for("data")
         self._factory = factory
         self._counted: int | None = None
-        self._first: Callable[[], Any] = lambda: None  # what must not come a second time
+        # The first batches, if the factory must not return the same object again.
+        self._first: Callable[[], Any] = lambda: None
         self._digests: dict[str, int] = {}
         self._always: tuple[str, ...] = ()
         self._key, self._twice = PUBLIC, False
@@ -146,7 +147,7 @@ class StreamReader(SchemaReader):
             schema = legible(schema)
         except DpfastError:
             raise
-        except Exception as problem:  # whose message may quote a row
+        except Exception as problem:  # the message may quote a row
             error = hide_error(problem)
         if error:
             checks.fail_kind("factory", RULE, self._factory, f", which fails ({error})")
@@ -189,7 +190,7 @@ def lazy_reader(frame: Any) -> StreamReader:
     empty = pa.table(pl.DataFrame(schema=schema)).schema
 
     def factory(names: Sequence[str] | None) -> Any:
-        # By name: a text like "^x$" would be a pattern.
+        # Select by name, because Polars would read a text like "^x$" as a pattern.
         chosen = frame if names is None else frame.select(pl.selectors.by_name(*names))
         return chosen.collect_batches(chunk_size=LAZY, maintain_order=True)
 

@@ -33,7 +33,7 @@ from .public_values import CellTexts
 from .sql.store import SqlRows
 
 RULE = "a table: columns with names"
-#: Names of columns that stand beside the table's own.
+#: The names of columns that are added to those of a table.
 IDS, WHERE = "\0ids", "\0where"
 
 
@@ -125,7 +125,7 @@ class Batches:
             return Batches(passing(self._table, where), self._extra)
         rows = Batches(self._table, self._extra)
         rows._where = where
-        rows.adding([])  # refuses what is no condition
+        rows.adding([])  # raises if this is not a condition
         return rows
 
     @property
@@ -203,7 +203,7 @@ class Batches:
         words = frozenset(text).intersection(from_data)
         ids_here = frozenset(name for name in from_data if name == ids)
         want = Want(from_data, words | ids_here, words - ids_here)
-        seen: list[int] = []  # appending is safe from several threads
+        seen: list[int] = []  # list.append is safe from several threads
 
         def with_beside(batch: Batch) -> S:
             seen.append(batch.rows)

@@ -30,7 +30,7 @@ from .key_words import KeyWords
 from .row_files import Spill, directory
 from .threads import spans_of
 
-#: Rows that are marked at once, and bytes that are written at once.
+#: Rows that are marked at a time, and bytes that are written at a time.
 AT_ONCE, WRITTEN = 1 << 13, 1 << 23
 UNBOUNDED = 2**64 - 1
 
@@ -121,7 +121,8 @@ class Bounding:
             starts, sizes = [], []
             for first in range(0, _native.PARTS, step):
                 records, some = self._blocks.joined(first, min(first + step, _native.PARTS), words)
-                starts.append(self._file.append(records))  # one after the other: the lock is held
+                # The lock is held, so these are written in order.
+                starts.append(self._file.append(records))
                 sizes.append(some)
             cuts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(sizes))])
             if cuts[-1]:

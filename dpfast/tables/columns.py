@@ -30,7 +30,7 @@ from .table import rows_of
 from .times import AsNumbers
 from .words import Words, matched
 
-#: Rows of a batch: enough that the calls for it cost little, few enough for a cache.
+#: Rows of a batch: so many that calls cost little, and so few that they fit in a cache.
 ROWS = 1 << 17
 
 
@@ -190,7 +190,7 @@ class Store:
 
     def tie(self, names: Sequence[str], key: Key) -> None:
         """Have all passes of a release compare the columns `names`, which choose the rows."""
-        del names, key  # the rows keep their order
+        del names, key  # nothing to compare: the order of the rows is fixed
 
 
 class Elsewhere(Store):
@@ -250,7 +250,7 @@ class Elsewhere(Store):
 class Columns(WithRows):
     """Some columns of a table, as data of a release; any other of the table can be added."""
 
-    #: Whether a row is a record.
+    #: Whether a row is a record with names.
     is_table = True
 
     def __init__(self, store: Store, names: Sequence[str]) -> None:

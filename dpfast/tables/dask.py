@@ -31,7 +31,8 @@ from .engine import (
 from .forms import column_form
 from .in_memory import local_form
 
-#: The column that says where a row goes when those of an id are brought together.
+#: The column with the destination of each row, for the shuffle that brings the rows of an id
+#: together.
 DESTINATION = "\0destination"
 
 
@@ -46,7 +47,8 @@ class DaskEngine(Engine):
 
     def run(self, task: Task[S], columns: Sequence[str] | None) -> Part[S] | None:
         dask = extra("dask", "data of Dask")
-        shared = dask.delayed(task, traverse=False)  # sent once, not with each partition
+        # So that it is sent once, and not with each partition.
+        shared = dask.delayed(task, traverse=False)
         level, join = self._tasks(call, shared, columns), dask.delayed(Task.join, pure=False)
         while len(level) > 1:
             level = [join(shared, level[i : i + TREE]) for i in range(0, len(level), TREE)]

@@ -37,7 +37,8 @@ def form_of(data: Any, name: str, rule: str) -> Readable:
     ArgumentTypeError
         For data of a type that cannot be read.
     """
-    if type(data) in (np.ndarray, dict) or isinstance(data, MemorySource):  # what most calls have
+    # The most frequent types.
+    if type(data) in (np.ndarray, dict) or isinstance(data, MemorySource):
         return local_form(data, name, rule)
     if is_lazy(data):
         reader = lazy_reader(data)

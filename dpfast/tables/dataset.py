@@ -26,18 +26,18 @@ from .forms import pyarrow_for
 from .ipc import whole_column
 
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
-#: The format of a file, by its ending.
+#: The formats of files by their ending.
 FORMATS = {
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **{".arrow": "ipc", ".arrows": "stream", ".feather": "ipc", ".ipc": "ipc"},
     **dict.fromkeys((".csv", ".tsv"), "text"),
     ".npy": "npy",
 }
-#: Formats of which several files are one table.
+#: The formats in which several files can form one table.
 OF_PARTS = ("parquet", "ipc", "text")
-#: Endings of compressed files, and what pyarrow calls them.
+#: The endings of compressed files, with pyarrow's names of the compressions.
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".zip": "zip"}
-#: Directories of tables whose files may hold rows that were deleted.
+#: Directories of table formats whose data files may contain deleted rows.
 LOGS = {"_delta_log": "Delta", "metadata": "Iceberg", ".hoodie": "Hudi"}
 
 
@@ -149,7 +149,7 @@ class DatasetReader(StreamReader):
             for part, casts in zip(parts, self._casts(names), strict=True):
                 for batch in part.to_batches(columns=list(names)):
                     batch_columns = batch.columns
-                    if kinds == {"ipc"}:  # whose buffers may be shorter than they say
+                    if kinds == {"ipc"}:  # buffers may be shorter than they state
                         batch_columns = [whole_column(batch, name) for name in names]
                     columns = [column.array for column in widened(batch_columns, casts)]
                     yield pa.RecordBatch.from_arrays(columns, list(names))
@@ -197,7 +197,7 @@ def _systems_of(texts: Sequence[str], options: Mapping[str, Any]) -> tuple[Any, 
         systems = [] if options else [fs.FileSystem.from_uri(text) for text in texts]
         if systems:
             return systems[0][0], [path for _, path in systems]
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # a scheme that it does not know
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # pyarrow does not know the scheme
         pass
     url_to_fs = extra("fsspec", f"reading {schemes.pop()}://").core.url_to_fs
     systems_and_paths = [url_to_fs(text, **options) for text in texts]

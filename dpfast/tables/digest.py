@@ -18,7 +18,7 @@ from .arrow import arrow_cast, arrow_numbers, arrow_present
 from .forms import Arrow
 from .key_words import KeyWords
 
-#: The key of digests where no secret decides about rows.
+#: The key of digests that need no secret, because they do not decide about rows.
 PUBLIC = Key(bytes(32))
 
 
@@ -43,7 +43,7 @@ def _words(key: Key, array: Any) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]
         array = arrow_cast(array, how.cast)
     if pa.types.is_primitive(array.type):
         size = array.type.bit_width // 8
-        rows = array.buffers()[1]  # of an offset that `array` knows
+        rows = array.buffers()[1]  # slicing keeps the whole buffer, and array.offset is the start
         raw = np.frombuffer(rows, f"u{size}", len(array), array.offset * size)
         return raw.astype(np.uint64), arrow_present(array)
     words = KeyWords(key).of(Arrow(pa.chunked_array([array])))

@@ -38,9 +38,9 @@ from .sql.store import SqlRows
 from .times import AsNumbers, numbered, times_of
 
 RULE = "data of an engine"
-#: The log2 of more rows than a partition has.
+#: A partition has fewer than 2**MOST_ROWS rows.
 MOST_ROWS = 40
-#: Summaries that are merged at a time.
+#: The number of summaries that are merged at a time.
 TREE = 8
 
 
@@ -254,8 +254,9 @@ class Engine(Elsewhere):
                 part = self.run(self.declared(task, columns), columns)
         except (DpfastError, MemoryError):
             raise
-        except Exception as error:  # whose message may quote a row, so it is let go
-            is_interrupted = isinstance(error.__context__, KeyboardInterrupt)  # tasks were ended
+        except Exception as error:  # the message may quote a row, so the error is not kept
+            # The engine stopped its tasks.
+            is_interrupted = isinstance(error.__context__, KeyboardInterrupt)
             kind = hide_error(error)
         if is_interrupted:
             raise KeyboardInterrupt
@@ -315,12 +316,12 @@ def expect_types(data: Any, types: Mapping[str | None, Any]) -> Readable:
         If a type differs, whichever rows have caused that.
     """
     types_found, columns = {}, [name for name in types if name is not None]
-    with suppress(ArgumentTypeError):  # of what is no table
+    with suppress(ArgumentTypeError):  # the partition is not a table
         table = local_form(data, "data", RULE)
         types_found = types_of(table, columns or None)
     for name, declared in types.items():
         type_found = types_found.get(name, (None,))
-        # Categories of text of which a partition has none are of no type.
+        # A partition without any text of a column of categories has no type for it.
         if type_found != declared and (type_found[0], declared[0]) != ("nothing", "text"):
             refuse_type()
     return table
@@ -339,7 +340,7 @@ def destinations_of(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray
     return (key_hashes % np.uint64(parts)).astype(np.int64), words.presence()
 
 
-# --- what is made of a partition, which travels -------------------------------------------------
+# --- reading a partition: this code is sent to workers --------------------------------------------
 
 
 def column_of(name: str | None, table: Readable) -> Source:

@@ -29,19 +29,21 @@ from .threads import overlapped
 from .times import numbered, times_of
 from .words import holds_words
 
-#: Some consecutive rows: the number of the first, and their cells in each column.
+#: Consecutive rows: the number of the first one, and the values of each column.
 Rowed: TypeAlias = tuple[int, Sequence[MemoryColumn]]
-#: ``convert(start, columns)`` yields something of the rows from `start` on, column by column.
+#: ``convert(start, columns)`` converts the rows from `start` on, and yields results.
 Convert = Callable[[int, Sequence[MemoryColumn]], Iterator[T]]
-#: Changes the wants and the conversion of a pass, so that only some rows are read.
+#: A function that changes the columns and the conversion of a pass, so that some rows are left out.
 Keep: TypeAlias = Callable[["Reader", Want, Convert[Any]], tuple[Want, Convert[Any]]]
 
-#: Rows of a chunk of many columns, at least.
+#: A chunk of many columns has at least this many rows.
 LEAST = 1 << 12
-#: How many times more than independent draws the places of a sample may differ. A pivot is placed
-#: five standard deviations off; sixteen times the variance leaves a little more than one.
+#: A sample is used if the ranks in it vary at most this many times more than those of independent
+#: draws. A pivot is placed five standard deviations away, which is still more than one with 16
+#: times the variance.
 DRIFT = 16.0
-#: Parts that a sample looks into, and the fewest there must be for the sample to be cheap.
+#: The number of parts from which a sample is taken, and the fewest parts with which sampling is
+#: worth it.
 SAMPLED, FEWEST = 64, 8
 
 
@@ -52,7 +54,7 @@ def _pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any
     more than independent draws do (a column that drifts) that a pass which samples is cheaper.
     """
     whole = np.concatenate([np.empty(0, dtype), *groups])
-    kept = [group[group == group] for group in groups]  # without NaN
+    kept = [group[group == group] for group in groups]  # without missing values
     middle = np.median(np.concatenate([whole[:0], *kept])) if any(map(len, kept)) else 0
     sides = [(g > middle).astype(np.int8) - (g < middle).astype(np.int8) for g in kept if len(g)]
     for group in kept:
@@ -75,13 +77,14 @@ class Reader(Elsewhere):
     """
 
     engine = "files"
-    #: Whether there is a cheap sample, as a rule.
+    #: Whether sampling this format is usually cheap.
     samples: bool = False
-    #: How many parts can be entered alone, like row groups, and of how many a sample takes one.
+    #: The number of parts that can be read alone, like row groups; a sample takes one of each
+    #: `stretch` parts.
     parts, stretch = 0, 1
-    #: Keeps the rows that pass conditions, if there are any; their number is then private.
+    #: Leaves out rows that do not pass conditions. The number of the others is then private.
     keep: Keep | None = None
-    #: Makes passes that are shared with other releases, instead of this reader's own.
+    #: A function that shares passes with other releases; None if this reader makes its own passes.
     share: Callable[..., Any] | None = None
 
     def __init__(self, paths: Sequence[Path], length: int | None) -> None:
@@ -236,10 +239,10 @@ class Reader(Elsewhere):
         """
         if self.keep is not None:
             want, convert = self.keep(self, want, convert)
-            workers = 1  # which has the rows in their order: their numbers depend on no cut
+            workers = 1  # one thread, so that the numbers of rows do not depend on the chunks
         if self.share is not None:
             return cast(S, self.share(want, convert, summarise, merge, workers))
-        counts: list[int] = []  # appending is safe from several threads
+        counts: list[int] = []  # list.append is safe from several threads
 
         def converted(batches: Generator[Rowed]) -> Generator[T]:
             with closing(batches), np.errstate(all="ignore"):
@@ -304,7 +307,8 @@ class Reader(Elsewhere):
                         self._numbered(name, column).column("data", "numbers").fill(0, len(out), to)
                 yield RowChunk(out, start + at, None if make.ids is None else entries(some[-1]))
 
-        ids = frozenset(() if make.ids is None else (make.ids,))  # of which most may be different
+        # Ids may all be different, so they are not read as words of a dictionary.
+        ids = frozenset(() if make.ids is None else (make.ids,))
         want = Want(make.columns or (), ids.union(words), frozenset(words))
         return self.reduce(want, convert, summarise, merge, chunk_rows, rows.workers)
 

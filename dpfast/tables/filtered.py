@@ -45,29 +45,29 @@ from .sql.store import SqlRows
 from .times import numbered, times_of
 from .words import Words
 
-#: Tests against a number: the comparison, and what makes an integer of the number without changing
-#: which integers pass.
+#: Tests against a number: the comparison, and the function that rounds the number to an integer
+#: without a change for integer values.
 COMPARISONS: dict[str, tuple[Any, Any]] = {
     "above": (operator.gt, math.floor),
     "at_least": (operator.ge, math.ceil),
     "below": (operator.lt, math.ceil),
     "at_most": (operator.le, math.floor),
 }
-#: What texts say of a mask.
+#: How errors describe a mask.
 MASK = "rows that a mask keeps"
-#: The signs of all tests, for texts.
+#: The signs of all tests in texts.
 SIGNS = {
     **{"above": ">", "at_least": ">=", "below": "<", "at_most": "<=", "equal": "="},
     **{"in": "in", "not_in": "not in"},
 }
-#: Tests against a list, and against one value.
+#: Tests that take a list, and those that take a single value.
 LISTS = ("in", "not_in", "equal")
 TESTS = (*COMPARISONS, *LISTS)
-#: What a column of dates, times or durations is compared with, beside texts in ISO 8601.
+#: The types with which times can be compared, besides texts in ISO 8601.
 TIMES = (date, timedelta, np.datetime64, np.timedelta64)
 
-#: What an expression has if it names a column by its number, depends on chance, or takes as much
-#: memory as a row says.
+#: Parts of the text of an expression that names a column by number, uses chance, or takes an amount
+#: of memory that a row determines.
 OTHERWISE = ("FieldPath(", "random(", "binary_repeat(")
 RULE = 'a table such as {column = "delay", above = 0}, or a list of these'
 
@@ -163,7 +163,7 @@ class Condition:
             values = entries(values_column)
         is_whole = values.dtype.kind in "iu"
         if not is_whole:
-            values = values.astype(np.float64, copy=False)  # float32 would round the limit
+            values = values.astype(np.float64, copy=False)  # in float32 the limit would be rounded
         present = values == values
         if some is not None:
             present &= some
@@ -219,7 +219,8 @@ class ArrowTest:
 
         types = {}
         for name in store.names if isinstance(store, Reader) else ():
-            with suppress(SourceError, ArgumentTypeError):  # of a column that cannot be read
+            # Columns that cannot be read are left out.
+            with suppress(SourceError, ArgumentTypeError):
                 types[name] = _arrow_type(store.typed(name, True))
         nulls = pa.table({name: pa.nulls(1, kind) for name, kind in types.items()})
         used = {name: kind for name, kind in types.items() if not self._fits(nulls, without=name)}
@@ -260,7 +261,7 @@ class ArrowTest:
         import pyarrow as pa
 
         keep = np.zeros(table.num_rows, np.bool_)
-        name = "".join(table.column_names) + "#"  # longer than any other
+        name = "".join(table.column_names) + "#"  # longer than every other name
         numbered = table.append_column(name, pa.array(np.arange(len(keep))))
         keep[numbered.filter(self.expression).column(table.num_columns).to_numpy()] = True
         return keep
@@ -440,7 +441,7 @@ def _kept(
     more = dict.fromkeys(name for condition in where for name in condition.columns)
     names = tuple(dict.fromkeys([*want.names, *more]))
     index_of = {name: i for i, name in enumerate(names)}
-    number = 0  # of the next row that passes
+    number = 0  # the number of the next row that passes
 
     def kept(start: int, columns: Sequence[MemoryColumn]) -> Iterator[T]:
         nonlocal number

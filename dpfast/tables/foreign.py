@@ -10,7 +10,7 @@ from ..errors import DataError
 from .base import Chunk, RowChunk, RowSource, Source
 from .mapped import MappedRows, Spans
 
-#: Rows that kernels can number.
+#: The most rows that kernels can number.
 MOST = 1 << 62
 NUMBERED = "number each row once from 0 in the starts of its chunks"
 
@@ -47,7 +47,7 @@ def _rows(chunk: Chunk) -> Any:
     if values.ndim != 1 or values.dtype.kind not in "biuf":
         _wrong("have one number a row in the values of its chunks")
     if not chunk.nulls:
-        with np.errstate(invalid="ignore"):  # of a signalling NaN
+        with np.errstate(invalid="ignore"):  # a signaling NaN causes no warning
             return np.ascontiguousarray(values, np.float64)
     present = getattr(chunk, "present", None)
     if present is None:

@@ -34,17 +34,17 @@ from .untyped import fill_numbers, is_missing, refuse
 
 COLUMN = "a one-dimensional array of numbers"
 
-#: Attributes of objects that say how they are to be read.
+#: Attributes by which objects offer a typed array.
 TYPED = ("__array__", "__array_interface__", "__array_struct__", "__dlpack__")
-#: Attributes of objects that Arrow can read.
+#: Attributes by which objects offer Arrow data.
 SPEAKS_ARROW = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__")
 
 
-#: Keys and values of a dict, which are in its order.
+#: The types of dict.keys() and dict.values(), which keep the order of the dict.
 VIEWS: tuple[type[Any], ...] = tuple(
     map(type, (dict[str, str]().keys(), dict[str, str]().values()))
 )
-#: Hints how to make a column of an object, by the name of its type or of a base class.
+#: Hints how to convert an object to a column, by the name of its type or of a base class.
 MENDS = {
     name: mend
     for names, mend in {
@@ -128,7 +128,8 @@ class Values:
     def column(self, name: str, rule: str, width: int | None = None) -> Column:
         array, mask, ndim = self.array, self.mask, self.array.ndim
         if mask is None and isinstance(self.original, np.ma.MaskedArray):
-            mask = np.broadcast_to(np.False_, array.shape)  # its type says that it can have nulls
+            # A masked array can have missing values, even if this one has none.
+            mask = np.broadcast_to(np.False_, array.shape)
         wrong = None
         if ndim not in (1, 2):
             wrong = f" of {ndim} dimensions"
@@ -182,7 +183,7 @@ class Arrow:
         return ColumnSource(self.chunked).column(name, rule)
 
 
-#: One column in memory.
+#: A column in memory.
 MemoryColumn: TypeAlias = Objects | Values | Arrow
 Readable: TypeAlias = MemoryColumn | WithRows | RowSource | Source
 
@@ -191,7 +192,8 @@ def source_of(column: Readable, name: str = "data") -> Source:
     """Return a source that reads one column; a source is returned as it is."""
     if isinstance(column, (Values, Arrow, WithRows)):
         return column.source(name)
-    if isinstance(column, (MemorySource, Source)):  # in this order: a protocol is slow to tell
+    # Checked last, because it is slow to check a protocol.
+    if isinstance(column, (MemorySource, Source)):
         return column
     checks.fail_kind(name, COLUMN, column)
 
@@ -211,16 +213,16 @@ def as_column(data: Any, name: str, rule: str) -> Column:
 def is_readable(data: Any) -> TypeGuard[Readable]:
     """Tell whether data can be read in passes without a conversion."""
     if type(data) is dict:
-        return False  # columns by their names
+        return False  # a dict of columns
     try:
         return isinstance(data, (MemorySource, Values, Arrow, WithRows, Source, RowSource))
-    except Exception:  # a protocol looks for its names in any object
+    except Exception:  # checking a protocol looks up attributes, which may raise any error
         return False
 
 
 def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
     """Return `data` as a column or matrix without names, by type; refuse a table."""
-    if type(data) is np.ndarray and data.dtype.kind != "O":  # what most calls have
+    if type(data) is np.ndarray and data.dtype.kind != "O":  # the most frequent type
         return Values(data, data)
     if isinstance(data, (Values, Arrow, Objects)):
         return data
@@ -284,7 +286,7 @@ def names_of(data: Any) -> tuple[str, ...]:
         data if isinstance(data, Mapping) else None,
     ]
     for names in listed:
-        with suppress(Exception):  # an object may answer to any name
+        with suppress(Exception):  # the attributes of an object may be anything
             if names is not None and all(isinstance(name, str) for name in names):
                 return tuple(names)
     return ()
@@ -292,7 +294,7 @@ def names_of(data: Any) -> tuple[str, ...]:
 
 def is_distributed(data: Any) -> bool:
     """Tell whether an engine or a database holds the data, by the attributes of their type."""
-    kind = type(data)  # an object may answer to any name
+    kind = type(data)  # attributes are looked up in the type: an instance may answer to any name
     return (
         is_spark(data)
         or is_sql(data)
@@ -346,12 +348,12 @@ def unwrapped(data: Any) -> Any:
     dtype: Any = attribute(data, "dtype")
     if isinstance(dtype, np.dtype) or not has(dtype, "construct_array_type"):
         return data
-    array = attribute(data, "array", data)  # of a series or an index
-    if has_zone(data):  # which NumPy has not
+    array = attribute(data, "array", data)  # a series or an index has its values in `array`
+    if has_zone(data):  # NumPy has no time zones
         return np.asarray(array, f"M8[{dtype.unit}]")
-    if hasattr(dtype, "subtype") and hasattr(dtype, "fill_value"):  # sparse
+    if hasattr(dtype, "subtype") and hasattr(dtype, "fill_value"):  # a sparse array
         return np.asarray(array, dtype.subtype)
-    if is_arrow(array):  # but text in Python's own objects, which need not be text elsewhere
+    if is_arrow(array):  # the "python" storage holds Python objects, which need not be text
         return np.asarray(array, object) if getattr(dtype, "storage", "") == "python" else array
     return np.asarray(array, getattr(dtype, "numpy_dtype", object))
 
@@ -375,20 +377,20 @@ def is_untyped(data: Any) -> bool:
 def _is_buffer(data: Any) -> bool:
     try:
         memoryview(data).release()
-    except Exception:  # an object may raise anything here
+    except Exception:  # an object may raise any error here
         return False
     return True
 
 
 def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
     """Return the rows of data without a dtype as a sequence that can be sliced."""
-    if type(data) is list or type(data) is tuple:  # a class of its own may lie about its length
+    if type(data) is list or type(data) is tuple:  # a subclass could state a wrong length
         return data
     if isinstance(data, np.ma.MaskedArray):
         data = unmasked(data)
     try:
         return np.asarray(data, object).tolist() if has(data, "dtype") else checks.items(data)
-    except Exception:  # an object may raise anything here
+    except Exception:  # an object may raise any error here
         checks.fail_kind(name, "a sequence that can be read", data)
 
 
@@ -419,7 +421,7 @@ def _entries(row: Any, width: int) -> Sequence[Any]:
         refuse()
     try:
         entries = list(row)
-    except Exception:  # an object may raise anything here
+    except Exception:  # an object may raise any error here
         entries = []
     return entries if len(entries) == width else refuse()
 
@@ -428,11 +430,12 @@ def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
     """Return the columns of a table by name; None if `data` are not a table."""
     if isinstance(data, np.ndarray):
         return {key: data[key] for key in data.dtype.names} if data.dtype.names else None
-    if isinstance(data, (dict, Mapping)):  # in this order: an abstract class is slow to tell
+    # Dict is checked first, because it is slow to check an abstract class.
+    if isinstance(data, (dict, Mapping)):
         pairs = list(data.items())
     elif isinstance(data, type):
         return None
-    elif has(data, "iloc") and has(data, "columns"):  # pandas, whose columns are NumPy's
+    elif has(data, "iloc") and has(data, "columns"):  # pandas stores columns as NumPy arrays
         pairs = [(key, data.iloc[:, i]) for i, key in enumerate(data.columns)]
     elif is_arrow(table := unwrapped(data)):
         return arrow_table(table, name)
@@ -462,7 +465,7 @@ def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
 
 def chunked(data: Any, name: str, rule: str) -> Any:
     """Return a column as a `pyarrow.ChunkedArray`, or refuse a table."""
-    # Types of the columns of a table a library might guess from the rows.
+    # A table is refused first: a library might guess the types of its columns from the rows.
     column = None if has(data, "columns") else streamed(data, name, rule)
     if column is None or pyarrow_for(name).types.is_struct(column.type):
         checks.fail_kind(name, "one column, not a table", data)

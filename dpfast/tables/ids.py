@@ -24,7 +24,7 @@ def with_ids(rows: RowSource, ids: Any) -> RowSource:
 
     def add_ids(chunk: RowChunk) -> RowChunk:
         stop = chunk.start + len(chunk.rows)
-        if stop > len(column):  # of a file of text, rows are counted only as they are read
+        if stop > len(column):  # the rows of a text file are counted only while they are read
             _refuse_ids()
         return chunk._replace(ids=column[chunk.start : stop])
 

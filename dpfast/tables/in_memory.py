@@ -117,7 +117,7 @@ def local_form(data: Any, name: str, rule: str) -> Readable:
     if is_interchanged(data):
         make = extra("pyarrow.interchange", f"reading {name}").from_dataframe
         columns = arrow_table(converted(data, name, rule, make), name) or {}
-        if len(columns) == 1:  # which is how such a frame gives a column
+        if len(columns) == 1:  # a frame with one column stands for this column
             return column_form(next(iter(columns.values())), name, rule)
     else:
         columns = columns_of_table(data, name)

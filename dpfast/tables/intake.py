@@ -47,13 +47,13 @@ from .table import RULE, column_of, only_column, refuse_columns
 from .times import AsNumbers, Clipped, times_of
 from .words import Words, holds_words
 
-#: Public numbers that a call looks for in a column, after the name of their argument.
+#: The name of an argument, and its public numbers, which are compared with a column.
 Public: TypeAlias = tuple[str, Sequence[Any]]
 
 RECORDS = "0 (or -2) for data of several columns, and left out for one: a row has no answer"
 
 
-@dataclass(slots=True)  # a frozen one takes a microsecond more to make
+@dataclass(slots=True)  # not frozen, which would take a microsecond more for each
 class View:
     """The data that a release reads, with the mask, weights and ids that belong to rows.
 
@@ -155,7 +155,7 @@ class View:
         return MaskedSource(source, self.where)
 
 
-#: A source, whether each column has an answer of its own, and how many columns there are.
+#: A source; whether each column has its own answer; and the number of columns.
 Chosen: TypeAlias = tuple[Any, bool, int]
 
 
@@ -362,7 +362,7 @@ def expect_numbers(
     columns = [typed for name, typed in declared(table) if name is None or name != without]
     for value, typed in zip(public, columns, strict=False):
         if value is None or isinstance(typed, Objects) or numbers_of(typed) is None:
-            continue  # that a column holds no numbers is an error of whoever reads it
+            continue  # whoever reads the column refuses it
         expect_matches(*value, typed, "the column")
 
 
@@ -421,7 +421,7 @@ def _any_column(columns: Columns) -> Source | SqlRows:
     if refusal is not None and not typed:
         raise refusal
     for name, column in typed.items():
-        if holds_words(column):  # whatever text a row is
+        if holds_words(column):  # the values are text
             return only_column(Table(store, [name]).coded([Words([])]))
     name, column = next(iter(typed.items()))
     times = times_of(column)
@@ -454,7 +454,7 @@ def axis_of(axis: Any, table: Readable, weighted: bool = False) -> bool:
             f"data must be one column, {several_of(table)}, or pass axis=0 for each"
         )
     if axis is not None and not several:
-        source_of(table)  # what is no column at all says so itself
+        source_of(table)  # raises a better error for what is no column
         checks.fail("axis", "left out for one column of data", axis)
     return several and axis is not None
 
@@ -465,7 +465,7 @@ def has_columns(table: Readable) -> bool:
         return isinstance(table, Table)
     if isinstance(table, Values):
         return table.array.ndim == 2
-    if isinstance(table, MemorySource):  # a protocol is slow to tell
+    if isinstance(table, MemorySource):  # checked before the protocol, which is slow to check
         return False
     if isinstance(table, RowSource) and not isinstance(table, Source):
         return table.dtype.names is not None or (table.width or 1) > 1

@@ -23,7 +23,7 @@ from .forms import Arrow
 class IpcReader(SchemaReader):
     """An Arrow IPC file or stream, of which a pass reads whole record batches of some columns."""
 
-    stretch = 4  # for a batch is read whole
+    stretch = 4  # a record batch can only be read whole
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -56,7 +56,7 @@ class IpcReader(SchemaReader):
             )
         self._seekable = magic == b"ARROW1"
         with self._open() as opened:
-            if not self._seekable:  # a stream cannot be entered in the middle
+            if not self._seekable:  # a stream can only be read from its start
                 return False, legible(opened.schema), None, 0
             return True, legible(opened.schema), _rows(opened), opened.num_record_batches
 
@@ -87,7 +87,8 @@ class IpcReader(SchemaReader):
             for part in parts:
                 array = whole_column(opened.get_batch(part), name)
                 if len(array):
-                    # The count follows a header that may lie: no more than the batch has.
+                    # The number of rows in the header may be wrong, so not more are drawn than the
+                    # batch has.
                     row_numbers = words(min(rows, len(array))) % np.uint64(len(array))
                     yield Arrow.of(array.take(pa.array(row_numbers)))
 

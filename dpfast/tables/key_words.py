@@ -36,28 +36,29 @@ from .untyped import is_missing
 RULE = "a one-dimensional column of integers, text or bytes"
 KEYS_RULE = "a one-dimensional column of integers, text, bytes or dates"
 
-#: The high words of dates and times, beside their nanoseconds, and of what is no key.
+#: The high word of dates and times, to which their nanoseconds are added, and that of values that
+#: are no keys.
 TIME, NOTHING = 1 << 32, 2
-#: Kinds of times without a time zone, and with one: they are never equal.
+#: The kinds of times without and with a time zone. Such times are never equal.
 TIMES, ZONED = "times", "zoned times"
 TIME_TYPES = (datetime.date, np.datetime64)
-#: Units of NumPy in which a key is a span of time, and not a moment.
+#: Units of NumPy in which a value is a span of time instead of a moment.
 SPANS = ("Y", "M", "W", "D", "h", "m")
-#: Seconds of the units of NumPy's dates, and how many of the finer ones make a second.
+#: The seconds of NumPy's units, and the number of finer units in a second.
 SECONDS = {"W": 604_800, "D": 86_400, "h": 3600, "m": 60, "s": 1}
 FINER = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 DAY_ONE = datetime.date(1970, 1, 1).toordinal()
-#: Types of units of arrays of fixed width, their sizes, and their kernels.
+#: Arrays of fixed width: the type of their characters, its size, and the kernel.
 FIXED: dict[str, Any] = {
     "S": (np.uint8, 1, _native.padded_words),
     "U": (np.uint32, 4, _native.text_words),
 }
-#: Kinds of keys of NumPy's types, but for times.
+#: The kinds of keys of NumPy's types, except times.
 KINDS = {
     **dict.fromkeys("biu", "integers"),
     **{"U": "text", "T": "text", "S": "bytes", "O": "objects"},
 }
-#: How many dictionaries are remembered by what their words are.
+#: The number of dictionaries whose words are remembered.
 DICTIONARIES = 16
 
 
@@ -311,7 +312,7 @@ class KeyWords:
     def _read(self, key: Any) -> Any:
         """Return an object as text, bytes, or a pair of words; None if the object is no key."""
         as_python = None
-        with suppress(Exception):  # an object may raise anything here
+        with suppress(Exception):  # an object may raise any error here
             as_python = plain(key)
         is_time = isinstance(as_python, tuple) and as_python[1] >= TIME
         if self.is_id and (is_time or (as_python is None and not is_missing(key, or_nan=True))):
@@ -347,7 +348,7 @@ class KeyWords:
         array = array.cast(pa.large_string() if text else pa.large_binary())
         _, offsets, data = array.buffers()
         first = np.zeros(1, np.int64)
-        if len(array):  # else there may be no offsets
+        if len(array):  # an empty array may lack offsets
             first = np.frombuffer(offsets, np.int64, len(array) + 1, 8 * array.offset)
             first = np.require(first, requirements="A")
         units = np.frombuffer(data, np.uint8) if data and data.size else np.empty(0, np.uint8)
@@ -377,7 +378,7 @@ class KeyWords:
             if len(self._looked_up) >= DICTIONARIES:
                 self._looked_up.clear()
             entry = entries, self._arrow(entries)
-            self._looked_up[where] = entry  # with the entries, so that they stay where they are
+            self._looked_up[where] = entry  # keeps the entries, so that their address stays theirs
         dictionary_words = entry[1]
         codes, present = arrow_values(array.indices)
         used = codes if present is None else codes[present]
@@ -479,7 +480,7 @@ def plain(key: Any) -> str | bytes | tuple[int, int] | None:
     elif isinstance(key, datetime.date):
         try:
             return None if is_missing(key) else _moment(key)
-        except Exception:  # of a zone of the caller's
+        except Exception:  # a time zone of the caller may raise any error
             return None
     else:
         return None
@@ -495,7 +496,8 @@ def _moment(date: datetime.date) -> tuple[int, int]:
         time = day - (date.utcoffset() or datetime.timedelta(0))
         time += datetime.timedelta(microseconds=date.microsecond)
     seconds = 86_400 * (days + time.days) + time.seconds
-    finer = 1000 * time.microseconds + int(getattr(date, "nanosecond", 0))  # of pandas
+    # A pandas Timestamp has nanoseconds.
+    finer = 1000 * time.microseconds + int(getattr(date, "nanosecond", 0))
     return seconds % 2**64, TIME + finer % 10**9
 
 
@@ -506,7 +508,7 @@ def text_key(raw: bytes) -> str | bytes:
     """
     try:
         return raw.decode()
-    except UnicodeDecodeError:  # whose message quotes the row
+    except UnicodeDecodeError:  # the message quotes the row
         return raw
 
 

@@ -19,7 +19,8 @@ from .base import Source, WithRows
 from .forms import Values, index_of
 from .mapped import MappedColumn, MappedRows
 
-#: Indexes of which none is a view of the first. A pass compares two or more.
+#: The indexes of the data, without views of the first one. If there are at least two, a pass
+#: compares them.
 Labels = Sequence[Any]
 
 
@@ -37,7 +38,7 @@ def labels_of(*data: Any) -> Labels:
 
 def _indexes(data: Collection[Any]) -> Iterator[Any]:
     for entry in data:
-        if entry is None or type(entry) is np.ndarray:  # what most calls have
+        if entry is None or type(entry) is np.ndarray:  # the most frequent types
             continue
         if type(entry) is not Values and isinstance(entry, (WithRows, Mapping)):
             yield from _indexes(
@@ -50,7 +51,7 @@ def _indexes(data: Collection[Any]) -> Iterator[Any]:
 def _is_view(index: Any, other: Any) -> bool:
     try:
         return index is other or bool(index.is_(other))
-    except Exception:  # an object may raise anything here
+    except Exception:  # an object may raise any error here
         return False
 
 
@@ -60,7 +61,8 @@ def compare(labels: Labels) -> None:
         return
     try:
         is_same = all(bool(labels[0].equals(other)) for other in labels[1:])
-    except Exception as error:  # whose message may quote a label: it must be no context
+    except Exception as error:
+        # The message may quote a label, so the error must not be the context of another one.
         hide_error(error)
         is_same = False
     if not is_same:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .base import Choosing, Chunk, RandomWords, RowSource, S, size_of
 
-#: The first row of each chunk of a pass, and how many rows it has.
+#: The first row and the length of each chunk of a pass.
 Spans: TypeAlias = Sequence[tuple[int, int]]
 
 
@@ -31,7 +31,7 @@ class Mapped:
         Attributes that are not those of the base.
     """
 
-    #: The index of a table of pandas.
+    #: The index of a pandas table.
     row_index: Any = None
     dtype: np.dtype[Any]
     length: int | None
@@ -50,7 +50,7 @@ class Mapped:
 
     def reduce(self, summarise: Callable[[Any], S], merge: Callable[[S, S], S]) -> S:
         change, after = self._change, self._after
-        seen: list[tuple[int, int]] = []  # appending is safe from several threads
+        seen: list[tuple[int, int]] = []  # list.append is safe from several threads
 
         def read(chunk: Any) -> S:
             changed = chunk if change is None else change(chunk)
@@ -86,7 +86,7 @@ class MappedRows(Mapped, Choosing):
     """A source of rows, made of other rows or of a column."""
 
     width: int | None = None
-    #: None by default, for what reads that makes no pass.
+    #: The rows as an array, for readers that make no pass; None if a pass is needed.
     array: NDArray[Any] | None = None
 
     def only(self, columns: Collection[Any] | None) -> RowSource:

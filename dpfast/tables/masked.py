@@ -21,9 +21,9 @@ from .forms import Arrow, Objects, column_form
 from .memory import ArraySource
 from .untyped import truths
 
-#: Rows of a mask that are looked at together: what is kept of them stays in the cache.
+#: Rows of a mask that are processed together, so that what is kept stays in the cache.
 BLOCK = 1 << 15
-#: A sample looks at up to this many rows for one that it keeps.
+#: A sample tries at most this many rows for each row that it keeps.
 TRIES = 32
 
 
@@ -101,7 +101,7 @@ class MaskedSource:
         self._source = source
         self._where = where
         self.dtype = source.dtype
-        #: Known if it is known that the mask fits.
+        #: None if the lengths differ, which the pass refuses.
         self.length = int(np.count_nonzero(where)) if source.length == len(where) else None
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:

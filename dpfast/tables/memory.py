@@ -31,16 +31,18 @@ from .base import (
 )
 from .threads import in_parts
 
-#: ``fill(start, stop, out)`` writes rows `start` .. `stop - 1` to `out`, NaN for what is missing.
+#: ``fill(start, stop, out)`` writes rows `start` to `stop - 1` to `out`, with NaN for missing
+#: values.
 Fill = Callable[[int, int, NDArray[Any]], None]
 
 F8 = np.dtype(np.float64)
 
-#: Rows of a conversion buffer (another byte order, strides, masks): half a megabyte of float64.
+#: Rows of a conversion buffer (for another byte order, strides, masks): half a megabyte of float64.
 BLOCK = 1 << 16
-#: Numbers below which a second thread costs more than it saves.
+#: With fewer numbers, a second thread costs more than it saves.
 SLICE = 1 << 21
-#: Consecutive values taken in a row from a memory-mapped file: each jump costs a page fault.
+#: Consecutive values that are sampled together from a memory-mapped file, because each jump costs a
+#: page fault.
 CLUSTER = 32
 
 
@@ -110,9 +112,9 @@ class ArraySource(MemorySource):
         self.dtype = array.dtype if in_place else chunk_dtype(array.dtype, name)
         self.array, self.mask, self.length = array, mask, array.size
         self.workers = 1 if self.length < 2 * SLICE else split(self.length)
-        #: Whether the kernels can read the array where it is.
+        #: Whether kernels can read the array without a copy.
         self.direct = in_place and mask is None
-        #: Whether one thread reads all rows as one chunk, where they are.
+        #: Whether one thread reads the whole array as one chunk, without a copy.
         self.at_once = self.direct and self.workers == 1
 
     @property
@@ -221,7 +223,7 @@ class ColumnSource(MemorySource):
 def _strata(n: int, count: int, words: RandomWords) -> NDArray[np.int64]:
     """Return a random index in each of `count` nearly equal stretches of range(n)."""
     count = min(count, n)
-    # Random bits cost more than all else here, and a short stretch needs but a few of them.
+    # Random bits cost more than everything else here, and a short stretch needs only a few.
     bits = 16 if n // count < 1 << 12 else 32
     starts = np.arange(0, count << bits, 1 << bits)
     starts += words(count * bits // 64 + 1).view(f"u{bits // 8}")[:count].astype(np.int64)
@@ -318,11 +320,11 @@ class MemoryRows(Choosing):
     with the data. Both are attributes of the object: a test may set them lower.
     """
 
-    #: Bytes of a chunk that is read without a copy: enough that the calls for it cost nothing.
+    #: Bytes of a chunk that is read without a copy: so many that calls cost little.
     DIRECT = 1 << 23
-    #: Bytes of a conversion buffer, which stays in the cache.
+    #: Bytes of a conversion buffer: so few that it stays in the cache.
     BUFFER = 1 << 19
-    #: The index of a table of pandas.
+    #: The index of a pandas table.
     row_index: Any = None
 
     def __init__(self, column: Column, workers: int | None = None) -> None:

@@ -28,15 +28,16 @@ from .memory import CLUSTER, SLICE
 from .pick import pick
 from .threads import decoders
 
-#: Bytes that are read at a time: few calls, and they are in the cache when they are used.
+#: Bytes that are read at a time: so many that calls cost little, and so few that they stay in the
+#: cache.
 BLOCK = 1 << 20
-#: Bytes that a look at a random row takes along.
+#: Bytes that are read for a random row.
 SAMPLE_BYTES = 1 << 12
-#: Units of dates that Arrow has.
+#: The units of times that Arrow has.
 TIMES = [(unit, 1) for unit in ("D", "s", "ms", "us", "ns")]
-#: Columns of a matrix, at most. Without rows a header may say any number of them.
+#: The most columns of a matrix. The header of a file without rows could state any number.
 COLUMNS = 1 << 20
-#: The last code point.
+#: The largest code point.
 MOST = 0x10FFFF
 
 
@@ -62,13 +63,13 @@ class NpyFile(Reader):
     _rows: int
 
     def __init__(self, path: Path) -> None:
-        self._at = os.path.abspath(path)  # wherever the process goes
+        self._at = os.path.abspath(path)  # absolute, in case the process changes its directory
         self._layout, seen = opening(path, ".npy", lambda: _header(path))
         shape, _, dtype, _ = self._layout
         super().__init__([Path(self._at)], shape[0])
         self._seen = [seen]
         self._name = path.name
-        self._team = decoders()  # asked now, for a bad setting must show before a spend
+        self._team = decoders()  # called now, so that a bad setting raises before anything is spent
         if dtype.names is not None:
             self.kinds = {name: dtype[name] for name in dtype.names}
         else:
@@ -162,7 +163,7 @@ class NpyFile(Reader):
         edges = np.linspace(0, self._rows - rows, clusters + 1).astype(np.int64)
         width = np.maximum(np.diff(edges), 1).astype(np.uint64)
         chosen = (edges[:-1] + (words(clusters) % width).astype(np.int64)) * across
-        if dtype.names is None:  # the first row of the column
+        if dtype.names is None:  # to the first row of the column
             chosen += int(name) * self._rows if by_column else int(name) % across
         elements = self._elements(chosen.tolist(), (rows - 1) * across + 1)
         column = elements if dtype.names is None else elements[name]
@@ -230,7 +231,7 @@ def _layout(file: FileIO, path: Path) -> _Layout:
         shape, by_column, dtype = np.lib.format.read_array_header_1_0(file)
     else:
         shape, by_column, dtype = np.lib.format.read_array_header_2_0(file)
-    if version >= (3, 0) and dtype.names is not None:  # the same, but its names are UTF-8
+    if version >= (3, 0) and dtype.names is not None:  # the same format, but with names in UTF-8
         dtype.names = tuple(name.encode("latin-1").decode() for name in dtype.names)
     if dtype.hasobject:
         raise SourceError(f"{path.name} must hold numbers or text, got Python objects")

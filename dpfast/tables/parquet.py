@@ -18,7 +18,8 @@ from .files import FEWEST, Rowed, SchemaReader, widened
 from .forms import MemoryColumn
 from .threads import decoders
 
-#: Bytes read from the file at a time, so that a column chunk of gigabytes is never held whole.
+#: Bytes that are read from the file at a time, so that a column chunk of gigabytes is never in
+#: memory as a whole.
 BUFFER = 1 << 18
 
 
@@ -35,7 +36,7 @@ class ParquetReader(SchemaReader):
     """A Parquet file, or several files of one table, in their order."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._team = decoders()  # asked now, for a bad setting must show before a spend
+        self._team = decoders()  # called now, so that a bad setting raises before anything is spent
         opened = [opening(path, "Parquet", functools.partial(_footer, path)) for path in paths]
         self._footers = [file.footer for file in opened]
         self._leaves = [file.leaves for file in opened]
@@ -88,7 +89,7 @@ class ParquetReader(SchemaReader):
             while left:
                 try:
                     part = left.popleft()
-                except IndexError:  # another thread took the last one
+                except IndexError:  # another thread has taken the last part
                     return
                 yield from guarded(self.paths[part.file], group(part))
 
@@ -98,7 +99,8 @@ class ParquetReader(SchemaReader):
         return pq.ParquetFile(
             self.paths[file],
             metadata=self._footers[file],
-            read_dictionary=list(words),  # a word is looked up once a page, not once a row
+            # So that each word is looked up once for a page, not once for a row.
+            read_dictionary=list(words),
             buffer_size=BUFFER,
             pre_buffer=False,
             page_checksum_verification=True,

@@ -13,7 +13,7 @@ from typing import Any
 from .._core import checks
 from ..errors import SourceError
 
-#: How many names an error message lists.
+#: The most names that an error lists.
 LISTED = 30
 
 

@@ -36,7 +36,7 @@ from .key_words import (
 )
 
 RULE = "a list of public values"
-#: What a column of some kind holds, for messages.
+#: How errors describe what a column of each kind contains.
 SAID = {TIMES: "dates or times without a time zone", ZONED: "times with a time zone"}
 
 
@@ -206,7 +206,8 @@ def _held(
         return Held("bytes", _of(bytes, bytearray), "", lambda _: True)
 
     def is_kind(value: Any) -> bool:
-        if is_key and isinstance(value, (bytes, bytearray)):  # they stand for what is no UTF-8
+        # As keys, bytes stand for text that is not valid UTF-8.
+        if is_key and isinstance(value, (bytes, bytearray)):
             return text_key(bytes(value)) == value
         return isinstance(value, str)
 
@@ -240,7 +241,7 @@ def _is_in(value: Any, dtype: np.dtype[Any]) -> bool:
         return dtype.itemsize >= 8 or float(np.float64(value).astype(dtype)) == float(value)
     lo, hi = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     is_float = isinstance(value, (float, np.floating))
-    with suppress(ArithmeticError):  # of a signaling NaN, which is none
+    with suppress(ArithmeticError):  # comparing a signaling NaN raises an error
         return bool(lo <= value <= (float(hi) if is_float else hi) and value == int(value))
     return False
 

@@ -38,7 +38,7 @@ def directory(spill: Any) -> str:
         checks.fail_type("spill", rule, spill)
     try:
         path = os.fspath(spill)
-    except Exception:  # the __fspath__ of an object may raise anything
+    except Exception:  # the __fspath__ of an object may raise any error
         checks.fail_kind("spill", rule, spill)
     if (
         not isinstance(path, str)
@@ -150,7 +150,7 @@ class File:
             self.fd = sealable
         else:
             self.fd, path = tempfile.mkstemp(prefix="dpfast-", dir=where)
-            if os.name == "nt":  # which can neither hand on descriptors nor unlink open files
+            if os.name == "nt":  # Windows can neither pass on descriptors nor remove open files
                 self.path = path
             else:
                 os.unlink(path)
@@ -174,7 +174,7 @@ class File:
                 _named.discard(path)
 
 
-#: Files that cannot be deleted yet: Windows keeps a file for as long as a process maps it.
+#: Files that could not be deleted so far: Windows keeps a file while a process maps it.
 _named: set[str] = set()
 
 

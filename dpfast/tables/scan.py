@@ -32,7 +32,7 @@ from .text_format import TextFormat, TextOptions, text_format
 if TYPE_CHECKING:
     from .files import Reader
 
-#: The usual delimiter of a file of text, by its ending.
+#: The default delimiter of a text file, by its ending.
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 Path_ = str | os.PathLike[str]
@@ -238,7 +238,8 @@ def data_of(reader: Reader, column: Any) -> TableColumn | Table:
     """Return the columns named by `column` as data; all columns of the file if it is None."""
     wanted = wanted_columns(column)
     if column is None and len(reader.names) != 1:
-        # A name that stands twice, or a type that cannot be read, is an error when it is used.
+        # A repeated name is left out here. Using it raises an error, as does a column whose type
+        # cannot be read.
         return Table(reader, [name for name, many in Counter(reader.names).items() if many == 1])
     names = [reader.find(wanted_column) for wanted_column in wanted]
     return columns(reader, distinct(names) if isinstance(column, (list, tuple)) else names[0])
@@ -251,7 +252,7 @@ def columns(reader: Reader, names: str | list[str]) -> TableColumn | Table:
     """
     if not isinstance(names, str):
         return Table(reader, names)
-    # What text and dates are good for is for a release to say.
+    # A release decides whether it can use text or dates.
     if not (reader.holds_text(names) or reader.holds_times(names)):
         reader.numbers(names)
     return TableColumn(reader, names)
@@ -272,7 +273,7 @@ def _paths(path: str | os.PathLike[str]) -> list[Path]:
         return _files(name)
     except SourceError:
         raise
-    except OSError as error:  # a name that is too long, a directory that may not be entered
+    except OSError as error:  # a name that is too long, or a directory that may not be read
         raise SourceError(f"file {name[:200]!r} cannot be read: {error.strerror}") from None
 
 

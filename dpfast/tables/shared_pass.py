@@ -40,17 +40,18 @@ from .text import TextReader
 
 #: Seconds after which a waiting main thread checks for an interrupt.
 LOOK = 0.5
-#: Columns of which whole batches are decoded together; of more, fewer rows at a time.
+#: Up to this many columns, whole batches are decoded together; with more, fewer rows at a time.
 NARROW = 16
-#: The most releases that run at a time.
+#: The most releases that run at the same time.
 TEAM = 64
-#: The fewest rows of a batch.
+#: A batch has at least this many rows.
 LEAST = 1 << 12
-#: Bytes that each who holds rows or sums of people gets at least, if it is not alone.
+#: Each release that keeps rows, or sums of people, gets at least this many bytes, if several do.
 ENOUGH = 1 << 26
-#: What a release holds: its grouping, if it bounds people; whether it keeps rows, or their sums.
+#: What a release keeps in memory: its grouping, if it bounds people; and whether it keeps rows
+#: instead of sums.
 Holds: TypeAlias = tuple[Hashable | None, bool]
-#: Stands for a result that a release of the grouping is making.
+#: Stands for a result of a grouping that another release is computing.
 COMING = object()
 
 
@@ -74,7 +75,8 @@ class _Request:
     parts: int = 0
     result: Any = None
     error: BaseException | None = None
-    #: Set when the pass is over, or the job stopped. Of its own, so that a pass wakes nobody else.
+    #: Set when the pass is over, or the job was stopped. Each request has an event, so that a pass
+    #: does not wake others.
     over: threading.Event = field(default_factory=threading.Event)
 
     def tried(self, work: Callable[[], list[Any]]) -> list[Any]:
@@ -160,15 +162,16 @@ class SharedPasses:
         check(progress)
         self._files = files
         self._reader = files._reader
-        # The same for every pass: a release may rely on meeting the same chunks again.
+        # Every pass has the same chunks, as some releases need.
         self._rows = max(BATCH * NARROW // max(NARROW, columns), min(LEAST, BATCH))
         self._progress = progress
         self._turn = threading.Condition()
-        self._running: set[int] = set()  # and those that are still to begin
+        self._running: set[int] = set()  # releases that run or have not begun
         self._waiting: dict[int, _Request] = {}
         self._alone: set[int] = set()
         self._grouped: dict[Hashable, Any] = {}
-        self._blocked: dict[int, Hashable] = {}  # by what another one makes for their grouping
+        # Releases that wait for what another one computes for their grouping.
+        self._blocked: dict[int, Hashable] = {}
         self._stopped = False
         self._spread: Callable[[], AbstractContextManager[None]] = nullcontext
         self.passes = 0
@@ -255,7 +258,9 @@ class SharedPasses:
             try:
                 grouped = make()
             finally:
-                with self._turn:  # all go on at once, so no pass begins without one of them
+                # All waiting releases continue at once, so that the next pass does not begin
+                # without them.
+                with self._turn:
                     self._grouped[grouping] = grouped
                     if grouped is COMING:
                         del self._grouped[grouping]
@@ -326,7 +331,7 @@ class SharedPasses:
         self, number: int, work: Callable[[Files], T], grouping: Hashable | None
     ) -> T | Exception:
         try:
-            if self._stopped:  # while it was started
+            if self._stopped:  # the job was stopped while this thread was started
                 raise _Stopped
             files = self._files._read_by(self._shared(number, grouping))
             with self._spread():
@@ -369,7 +374,7 @@ class SharedPasses:
                 if number in self._alone:
                     return [self._waiting.pop(number)]
             chosen: list[int] = []
-            wants: set[Want] = set()  # of many releases few are different
+            wants: set[Want] = set()  # many releases often read the same columns
             is_text = isinstance(self._reader, TextReader)
             for number, request in self._waiting.items():
                 want = request.want
@@ -385,7 +390,7 @@ class SharedPasses:
         want = Want(names, text, words)
         index_of = {name: i for i, name in enumerate(names)}
         columns = [[index_of[name] for name in r.want.names] for r in requests]
-        # One that numbers its rows as they come has them in their order, in one thread.
+        # If a request needs the rows in order, to number them, then one thread reads them.
         workers = min((r.workers for r in requests if r.workers is not None), default=None)
 
         def convert(start: int, pass_columns: Sequence[MemoryColumn]) -> Iterator[_Looked]:
@@ -409,7 +414,7 @@ class SharedPasses:
 
                 self._reader.reduce(want, convert, gather, lambda a, b: None, self._rows, workers)
             for request in requests:
-                if not request.parts:  # none of the rows pass its conditions
+                if not request.parts:  # no row passes its conditions
                     request.add(request.look(0, self._reader.no_rows(request.want)))
         except Exception as error:
             for request in requests:

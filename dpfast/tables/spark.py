@@ -24,11 +24,11 @@ from .forms import is_spark
 from .in_memory import local_form
 
 RULE = "a dataframe of Spark"
-#: What a task returns: the number of its partition, and a `Part` or an error.
+#: A task returns the number of its partition, and a pickled `Part` or error.
 RETURNED = "partition long, part binary"
-#: The fields of `Moved`.
+#: The columns of `Moved`.
 MOVED = "destination long, number long, rows binary"
-#: More destinations than partitions: Spark spreads them.
+#: More destinations than there are partitions, among which Spark distributes them.
 DESTINATIONS = 1 << 20
 
 
@@ -136,10 +136,10 @@ def _declared(schema: Any, names: Sequence[str]) -> Any:
     import pyarrow as pa
 
     convert = extra("pyspark.sql.pandas.types", "data of Spark").to_arrow_schema
-    has_zone = "timezone" in signature(convert).parameters  # any: what counts is that there is one
+    has_zone = "timezone" in signature(convert).parameters  # any zone will do, if one is required
     zone, types = {"timezone": "UTC"} if has_zone else {}, {}
     for name, field in zip(names, schema, strict=True):
-        with suppress(TypeError):  # of pyspark, about a type that Arrow has not
+        with suppress(TypeError):  # a type that Arrow does not have
             kind = convert(type(schema)([field]), **zone).field(0).type
             if not pa.types.is_struct(kind):
                 types[name] = pa.array([], kind)
@@ -166,7 +166,7 @@ def _mapped(task: bytes, names: Sequence[str], batches: Iterator[Any]) -> Iterat
     part: Any
     try:
         part = _summarized(task, names, batches)
-    except DpfastError as error:  # Spark would make text of it
+    except DpfastError as error:  # raised here, it would reach the driver as text only
         part = error
     if part is not None:
         number = -1 if isinstance(part, DpfastError) else next(iter(part.rows))

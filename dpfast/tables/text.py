@@ -38,13 +38,13 @@ from .public_values import CellTexts
 from .text_format import TextFormat
 from .threads import decoders
 
-#: Bytes of a header, line break included, at most.
+#: The most bytes of a header with its line break.
 HEADER = 1 << 19
-#: Bytes read at a time, and about as many are parsed by each thread.
+#: Bytes that are read at a time, and about as many as each thread parses.
 BLOCK = 1 << 20
-#: Bytes of a row, at most: an open quote makes one of all that follows.
+#: The most bytes of a row. A quote that is not closed makes one row of everything that follows.
 LONGEST = 1 << 26
-#: What is wrong with what follows the last whole record of a file.
+#: What errors say of the bytes after the last complete record.
 OPEN = f"has a quote that is not closed, or a row of over {LONGEST >> 20} megabytes"
 LINE_END = re.compile(rb"\r\n?|\n")
 
@@ -62,11 +62,11 @@ class TextReader(Reader):
         format: TextFormat,
         system: Any = None,
     ) -> None:
-        self._system = system  # of pyarrow, where files are remote
+        self._system = system  # pyarrow's file system for remote files
         self._declared = str(format.declared) if format.declared else None
         self.format = replace(format, delimiter=format.delimiter or delimiter)
         self.files = [self._opened(path, compression) for path, compression in files]
-        self._team = decoders()  # asked now, for a bad setting must show before a spend
+        self._team = decoders()  # called now, so that a bad setting raises before anything is spent
         super().__init__([file.path for file in self.files], None)
         for name in self.format.dates:
             self.find(name)
@@ -129,7 +129,8 @@ class TextReader(Reader):
         try:
             return Arrow.of(self.format.numbers(column.array))
         except ValueError:
-            pass  # its message quotes the row, so it must not survive, not even as a context
+            # The message quotes the row, so the error must not even be the context of another one.
+            pass
         raise self._wrong(self.paths[0], Want((name,)))
 
     def _wrong(self, path: Path, want: Want) -> DataError:
@@ -174,7 +175,7 @@ class TextReader(Reader):
                 yield (
                     rows - is_single,
                     memoryview(block)[:end],
-                )  # the line break before them is none
+                )  # the line break before the records is not counted
                 unread = b"\n" + block[end:]
         if len(unread) > 1:
             raise DataError(f"{file.path.name} {OPEN}")
@@ -192,19 +193,20 @@ class TextReader(Reader):
         format = self.format
         labels_of_columns = [
             str(file.names.index(name)) for name in kinds
-        ]  # names are no more than labels
+        ]  # columns are named by their number
         options = (
             csv.ReadOptions(
                 use_threads=False,
-                block_size=4 * LONGEST,  # so that it is one
+                block_size=4 * LONGEST,  # so large that all records are in one block
                 column_names=[str(index) for index in range(len(file.names))],
-                skip_rows=1,  # the line break, before which it would look for a byte order mark
+                # Skips the line break, which keeps pyarrow from looking for a byte order mark.
+                skip_rows=1,
             ),
             csv.ParseOptions(
                 delimiter=format.delimiter,
                 quote_char='"' if format.quotes else False,
                 newlines_in_values=format.quotes,
-                # of one column it is a row whose only cell is empty
+                # With a single column, an empty line is a row.
                 ignore_empty_lines=len(file.names) > 1,
                 invalid_row_handler=skip,
             ),
@@ -260,7 +262,8 @@ class TextReader(Reader):
                         [Arrow.of(x if convert is None else convert(x)) for convert, x in columns],
                     )
         except (ValueError, OverflowError):
-            pass  # its message quotes the row, so it must not survive, not even as a context
+            # The message quotes the row, so the error must not even be the context of another one.
+            pass
         finally:
             with turn:
                 blocks.close()
@@ -306,11 +309,12 @@ def _bytes(
         if compression == "zip":
             archive = held.enter_context(zipfile.ZipFile(file))
             member = held.enter_context(archive.open(_only_member(archive, path)))
-            yield member.read  # as it is: what pyarrow wraps keeps each block that fails
+            # Not wrapped by pyarrow, whose wrapper keeps blocks in memory if reading fails.
+            yield member.read
         else:
             if compression is not None:
                 file = held.enter_context(pa.CompressedInputStream(file, compression))
-            yield file.read_buffer  # `read` keeps each block that fails
+            yield file.read_buffer  # `read` would keep blocks in memory if it fails
 
 
 def _first_line(block: bytes, path: Path) -> tuple[bytes, int]:
@@ -340,11 +344,11 @@ def _names(line: bytes, format: TextFormat, path: Path) -> list[str]:
         names = next(csv.reader(row, delimiter=format.delimiter, quotechar=quote))
     except UnicodeDecodeError:
         pass
-    except csv.Error:  # whose message is about its own limit
+    except csv.Error:  # its message would name a limit of the csv module
         why = f"a name of it has over {csv.field_size_limit():,} characters"
     if not names:
         raise SourceError(f"{path.name} cannot be read as a table of text: {why}")
-    if names[-1].endswith("\n"):  # which is then in the quotes
+    if names[-1].endswith("\n"):  # a line break within quotes
         raise SourceError(
             f"the header of {path.name} must be one line, got a quoted name in it "
             "that does not end there"

@@ -16,7 +16,8 @@ from ..errors import DataError
 from .arrow import guarded
 from .text import OPEN, TextFile, TextReader, line_ends
 
-#: Faults that are listed of each column, and rows of another width of each block.
+#: The most errors that are listed for each column, and the most rows of a wrong width for each
+#: block.
 MOST = 10
 
 
@@ -115,7 +116,7 @@ def _check_file(
     try:
         for count, data in guarded(file.path, reader.records_of(file)):
             table, wide = _parsed(reader, file, names, data) if count > 0 else ([], {})
-            body = data[1:]  # without the line break before it
+            body = data[1:]  # without the line break at its start
             whole_rows = [row for row in range(count) if row not in wide]
             line_of = _lines(body, line, format, len(file.names) == 1)
             for column, cells in zip(columns, table, strict=False):
@@ -125,7 +126,7 @@ def _check_file(
                 faults.append({**where, "cell": cell, "why": why})
             line += line_ends(body)
             rows += count
-    except DataError:  # of what follows the last whole record
+    except DataError:  # after the last complete record
         faults.append({"file": name, "line": line, "column": None, "cell": None, "why": OPEN})
     return rows
 
@@ -147,10 +148,11 @@ def _parsed(
 
     def skip(row: Any) -> str:
         why = f"has {row.actual_columns} cells, not {row.expected_columns}"
-        wide[row.number - 2] = why, _shown(plain(row.text))  # the first row is the line break
+        wide[row.number - 2] = why, _shown(plain(row.text))  # row 1 is the line break
         return "skip"
 
-    # pyarrow shows such rows as text, so each byte is made a letter, and each letter a byte again.
+    # pyarrow passes such rows to `skip` as text. So each byte is decoded as a letter, and encoded
+    # again below.
     table = reader.parser(file, kinds, skip)(memoryview(bytes(data).decode("latin-1").encode()))
     missing = {None, *(word.encode() for word in reader.format.missing)}
     columns = []
@@ -175,7 +177,7 @@ def _lines(body: Any, first: int, format: Any, empty: bool) -> Callable[[int], i
     def line_of(row: int) -> int:
         stop = bisect_left(range(len(body)), row, key=lambda stop: before(stop)[1]) if row else 0
         start = before(stop)[0]
-        while not empty and body[start : start + 1] in (b"\r", b"\n"):  # lines that are no row
+        while not empty and body[start : start + 1] in (b"\r", b"\n"):  # skips empty lines
             start += 1
         return first + line_ends(body[:start])
 

@@ -14,12 +14,12 @@ from .._core import checks
 from .pick import nearest
 from .public_values import CellTexts
 
-#: Cells that stand for "no value", as R, pandas, SQL tools and spreadsheets write them.
+#: Cells that mean "no value", as R, pandas, SQL tools and spreadsheets write them.
 MISSING = (
     "", "NA", "N/A", "n/a", "<NA>", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan",
     "NULL", "Null", "null", "None", "1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND",
 )  # fmt: skip
-#: Encodings of which no broken letter swallows a line end, a quote or a delimiter after it.
+#: Encodings in which an invalid sequence cannot swallow the line end, quote or delimiter after it.
 ENCODINGS = frozenset([
     "utf-8", "ascii", "big5", "cp437", "cp850", "cp852", "cp866", "cp932", "cp949", "cp950",
     "euc_kr", "gbk", "shift_jis", "koi8-r", "koi8-u", "mac-cyrillic", "mac-greek", "mac-latin2",
@@ -28,9 +28,9 @@ ENCODINGS = frozenset([
 ])  # fmt: skip
 DECIMALS = (".", ",")
 THOUSANDS = (",", ".", " ", "'", "_", "\u2019", "\u00a0", "\u202f")
-#: Directives of `strptime` that tell a time of the day, beside those of a date.
+#: Directives of `strptime` for a time of day, which a format may have in addition to a date.
 CLOCK = re.compile("%[HIMSfpcX]")
-#: A year is in any date; a zone is its distance from UTC, not the name of one.
+#: Every date has a year. A zone must be an offset from UTC, because names are ambiguous.
 YEAR, ZONE = re.compile("%[YyGc]"), "%z"
 NO_SYMBOL = re.compile(r'[-+.,\d"\r\n]|^\s|\s$|^[eE]?$')
 
@@ -146,7 +146,7 @@ class TextFormat:
             for text in (*sorted(self.symbols, key=len, reverse=True), self.thousands, " ", "\t"):
                 bare = bare if text is None else pc.replace_substring(bare, text, "")
         if self.decimal != ".":
-            bare = pc.replace_substring(bare, ".", "?")  # which is in no number
+            bare = pc.replace_substring(bare, ".", "?")  # no number contains "?"
             bare = pc.replace_substring(bare, self.decimal, ".")
         return bare.cast(pa.float64())
 

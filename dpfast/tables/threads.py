@@ -21,7 +21,7 @@ from .._core.threads import is_asked, threads
 S = TypeVar("S")
 T = TypeVar("T")
 
-#: Decoders of one file when the user has not said: more would sooner wait for the disk.
+#: The default number of decoders for one file. More would rather wait for the disk.
 MOST_DECODERS = 4
 
 
@@ -47,7 +47,8 @@ def in_parts(
     if parts == 1:
         with np.errstate(all="ignore"):
             return functools.reduce(merge, map(summarise, chunks(0, length)))
-    from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
+    # Imported here, because most programs do not need it.
+    from concurrent.futures import ThreadPoolExecutor
 
     one_at_a_time = Lock()
 
@@ -57,7 +58,7 @@ def in_parts(
 
     def part(i: int) -> S:
         some = chunks(length * i // parts, length * (i + 1) // parts)
-        with np.errstate(all="ignore"):  # a thread does not have the settings of its caller
+        with np.errstate(all="ignore"):  # a new thread does not inherit the settings of its caller
             return functools.reduce(both, map(summarise, some))
 
     with ThreadPoolExecutor(parts) as pool:
@@ -106,8 +107,9 @@ def overlapped(makers: Sequence[Generator[T]], ahead: int) -> Generator[T]:
                     if item is _DONE:
                         break
                     ready.put(item)
-                    del item  # else this thread would keep one more alive while it waits
-        except BaseException as error:  # handed over, whatever it is, and raised by the caller
+                    # Otherwise this thread would keep one more item in memory while it waits.
+                    del item
+        except BaseException as error:  # any error is passed on to the caller, who raises it
             ready.put(_Failure(error))
         finally:
             slots.release()

@@ -36,7 +36,7 @@ def time_column(data: Any, other_columns: Collection[str] = ()) -> tuple[Any, Ti
     No row is read. If data are several columns of files or of an engine, one has to be left without
     those in `other_columns`.
     """
-    # A column of a file or an engine that holds times has no dtype of numbers, and says so.
+    # Columns of files and engines state times by another attribute than the dtype.
     dtype = None if isinstance(data, Columns) else checks.attribute(data, "dtype")
     if isinstance(dtype, np.dtype) and dtype.kind not in "Mm":
         return data, None
@@ -44,9 +44,9 @@ def time_column(data: Any, other_columns: Collection[str] = ()) -> tuple[Any, Ti
         return data, None
     try:
         table = form_of(data, "data", RULE)
-    except DpfastError:  # what is no data is an error of whoever reads it
+    except DpfastError:  # whoever reads the data raises the error
         return data, None
-    # A reader can be read once, so what has been made of it is what goes on.
+    # A reader can be read only once, so the converted data are passed on.
     column = data if isinstance(table, Values) else table
     if not isinstance(table, Columns):
         times = times_of(table)

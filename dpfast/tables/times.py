@@ -63,9 +63,9 @@ class Times:
             checks.fail(name, self.words, value)
         try:
             count = moments.astype(self.dtype)
-            # A count that int64 cannot hold goes round, and does not come back.
+            # A count beyond int64 wraps around. Then the conversion back returns another time.
             whole = bool(count == moments) and bool(count.astype(moments.dtype) == moments)
-        except (OverflowError, TypeError):  # years are no number of seconds
+        except (OverflowError, TypeError):  # a unit of years cannot be converted to seconds
             whole = False
         if not whole:
             unit = np.datetime_data(self.dtype)[0]
@@ -83,7 +83,7 @@ class Times:
         """
         try:
             edges = [values[i] for i in range(len(values))]
-        except Exception:  # an object may raise anything here
+        except Exception:  # an object may raise any error here
             edges = []
         if isinstance(values, (str, bytes)) or len(edges) < 2:
             checks.fail(name, rule, values)
@@ -96,7 +96,7 @@ class Times:
             ends = np.array([counts[0], counts[-1]], np.int64).view(self.dtype)
             try:
                 _in_zone(ends, zone or dt.UTC)
-            except Exception:  # of Python's own times, or of a zone of the caller's
+            except Exception:  # beyond Python's datetime, or an error of a time zone of the caller
                 ends = ends[:0]
             if not len(ends):
                 checks.fail(name, "times that Python's datetime can hold in their zone", values)
@@ -128,13 +128,13 @@ def as_numpy(value: Any) -> Any:
     """Return a date, time or duration as a NumPy scalar, in UTC; None for anything else."""
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return None if np.datetime_data(value.dtype)[0] == "generic" else value
-    for convert in ("to_datetime64", "to_timedelta64"):  # of pandas, to the nanosecond
+    for convert in ("to_datetime64", "to_timedelta64"):  # types of pandas, which have nanoseconds
         if isinstance(value, (dt.datetime, dt.timedelta)) and hasattr(value, convert):
             return getattr(value, convert)()
     if isinstance(value, dt.datetime) and value.tzinfo is not None:
         try:
             value = value.astimezone(dt.UTC).replace(tzinfo=None)
-        except Exception:  # beyond what a datetime holds, or of a zone of the caller's
+        except Exception:  # beyond the range of datetime, or an error of a time zone of the caller
             return None
     if isinstance(value, dt.date):
         return np.datetime64(value)
@@ -150,7 +150,7 @@ def _in_zone(array: NDArray[Any], zone: dt.tzinfo) -> NDArray[Any]:
     return out.reshape(array.shape)
 
 
-#: A function that makes whole numbers of counts of a unit.
+#: A function that converts counts of a unit to whole numbers.
 Numbering: TypeAlias = Callable[[NDArray[Any]], NDArray[np.int64]]
 
 
@@ -252,6 +252,6 @@ class Binned:
     def __call__(self, values: NDArray[Any]) -> NDArray[np.int64]:
         edges = np.array(self.edges, np.int64)
         bins = np.searchsorted(edges, values, "right") - 1
-        bins[values == edges[-1]] -= 1  # the last bin has both of its ends
+        bins[values == edges[-1]] -= 1  # the last bin includes its right end
         bins[values > edges[-1]] += 1
         return bins

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from .._core import checks
 from ..errors import DataError
 
-#: Types that NumPy reads as `number` does, many at once and without a call of anybody's code.
+#: Types that NumPy converts as `number` does, but all at once and without calling any methods.
 PLAIN = frozenset(
     [int, float, bool, type(None), np.bool_, np.float16, np.float32, np.float64]
     + [np.dtype(f"{kind}{size}").type for kind in "iu" for size in (1, 2, 4, 8)]
 )
-#: The types of NumPy's and pandas' marks for a missing value, by name: pandas may not be there.
+#: The types of the missing values of NumPy and pandas, by name, because pandas may not be
+#: installed.
 MISSING = ("NAType", "NaTType", "MaskedConstant")
 
 
@@ -32,10 +33,10 @@ def fill_numbers(some: Sequence[Any], out: NDArray[np.float64]) -> None:
     """Write the numbers of some Python objects to `out`, NaN for missing ones."""
     if PLAIN.issuperset(map(type, some)):
         try:
-            with np.errstate(invalid="ignore"):  # of a signalling NaN
+            with np.errstate(invalid="ignore"):  # a signaling NaN causes no warning
                 out[...] = np.array(some, np.float64)
             return
-        except OverflowError:  # an integer beyond float64
+        except OverflowError:  # an integer that is too large for float64
             pass
     out[...] = [_number(value) for value in some]
 

@@ -27,11 +27,11 @@ from .untyped import is_missing
 RULE = "a one-dimensional column of text"
 
 
-#: Types of text that needs no other column.
+#: Types of text that need no conversion.
 TEXT = frozenset([str, bytes, type(None)])
-#: Held by who adds a word that rows bring.
+#: Held while a word of the rows is added.
 _ADDS = Lock()
-#: Dimensions and kinds of NumPy's arrays of text.
+#: The dimensions and kinds of NumPy arrays of text.
 TEXTS = [(1, kind) for kind in "USTO"]
 
 
@@ -110,7 +110,7 @@ class Words:
         """Add texts of rows as new words, and number them."""
         with _ADDS:
             for text in texts - {None}:
-                with suppress(UnicodeError):  # whose message quotes the row
+                with suppress(UnicodeError):  # the message quotes the row
                     raw = _utf8(text)
                     if raw not in self._numbers:
                         self._numbers[raw.decode()] = self._numbers[raw] = float(len(self.words))

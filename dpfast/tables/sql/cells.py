@@ -59,7 +59,7 @@ def numbers(column: Any, dialect: str) -> Any:
     if not (kind.is_numeric() or kind.is_boolean()):
         checks.fail_kind("data", "a column of numbers", column, f" of type {kind}")
     if kind.is_boolean():
-        column = column.cast("int32")  # PostgreSQL casts them to no other number
+        column = column.cast("int32")  # PostgreSQL cannot cast booleans to other numbers
     elif kind.is_decimal():
         if kind.precision is None or kind.scale is None:
             more = f" of type {kind} (cast it to decimal(38, 10), or to float64)"
@@ -71,7 +71,7 @@ def numbers(column: Any, dialect: str) -> Any:
 def without_nan(column: Any, dialect: str) -> Any:
     """Return a column of numbers as float64, as `numbers` does, with NULL for NaN."""
     x = numbers(column, dialect)
-    return x if dialect == "sqlite" else x.isnan().ifelse(None, x)  # it stores no NaN
+    return x if dialect == "sqlite" else x.isnan().ifelse(None, x)  # SQLite stores NaN as NULL
 
 
 def cell(column: Any, cells: Gridded, dialect: str) -> Any:
@@ -101,14 +101,15 @@ def cell(column: Any, cells: Gridded, dialect: str) -> Any:
     compared, first, last = x, least, most
     if kind.is_decimal() and dialect != "sqlite":
         ends = _decimal_ends(lo, hi, kind)
-        if max(map(abs, ends)) < 10**EXACT_DIGITS:  # then it is compared, and cast exactly, at once
+        # So few digits can be compared as decimals, and cast exactly.
+        if max(map(abs, ends)) < 10**EXACT_DIGITS:
             compared, x = column, column.cast("float64")
             first, last = (ibis.literal(Decimal(end).scaleb(-kind.scale), kind) for end in ends)
     above = compared > last if dialect == "sqlite" else (compared > last) & ~x.isnan()
     inside = (compared >= first) & (compared <= last)
     arms = [(inside, x), (compared < first, least), (above, most)]
     if cells.grid > 1.0 and lo <= 0.0 <= hi:
-        # x / grid might be too small for a float64, which PostgreSQL refuses.
+        # x / grid might underflow float64, which PostgreSQL reports as an error.
         quarter = exactly(cells.grid / 4.0)
         arms.insert(0, ((x > -quarter) & (x < quarter), exactly(0.0)))
     return rounded(ibis.cases(*arms), cells, dialect)
@@ -127,7 +128,7 @@ def _decimal_ends(lo: float, hi: float, kind: Any) -> tuple[int, int]:
 def rounded(x: Any, cells: Gridded, dialect: str) -> Any:
     """Return the cells of numbers `x` that lie within the grid, rounded to the nearest."""
     scaled = x * exactly(1.0 / cells.grid)
-    if not DIALECTS[dialect].cast_rounds:  # which does the same at less cost
+    if not DIALECTS[dialect].cast_rounds:  # otherwise the cast rounds, which is cheaper
         scaled = (scaled + exactly(MAGIC)) - exactly(MAGIC)
     cell = scaled.cast("int64")
     return cell - cells.first if cells.first else cell

@@ -11,7 +11,7 @@ from ..._core.extras import extra
 from .cells import MAGIC, exactly, numbers, without_nan
 from .sums import answer
 
-#: Numbers beyond count as this one: there no sum overflows.
+#: Larger numbers count as this one, so that no sum overflows.
 MOST = 2.0**960
 
 
@@ -98,7 +98,7 @@ class SqlNumbers:
             arms.append((x < lo, lo))
         else:
             rows = rows.filter(x >= lo)
-        if self._has_nan:  # which some databases take for the largest number
+        if self._has_nan:  # some databases sort NaN as the largest number
             arms.append((x.isnan(), None))
         if last >= self.hi:
             arms.append((x > hi, hi))

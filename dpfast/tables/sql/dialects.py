@@ -18,37 +18,39 @@ class Dialect(NamedTuple):
     a cast of text to bytes gives its UTF-8.
     """
 
-    #: Sums of int64 have more bits.
+    #: Whether sums of int64 have more than 64 bits.
     sums_are_wide: bool = False
-    #: A cast to an integer rounds to the nearest, ties to even.
+    #: Whether a cast to an integer rounds to nearest, with ties to even.
     cast_rounds: bool = False
-    #: Times are subtracted exactly.
+    #: Whether differences of times are exact.
     subtracts_times: bool = False
-    #: A product that is too small for float64 is 0, and no error.
+    #: Whether a product that underflows float64 is 0, instead of an error.
     products_vanish: bool = False
-    #: Dates, and times, can be keys and ids.
+    #: Whether dates and times can be keys and ids.
     has_dates: bool = True
     has_times: bool = True
     utf8: tuple[str, ...] = ()
     hex: tuple[str, ...] = ("hex",)
     md5: tuple[str, ...] = ("md5",)
-    #: What fails on no value: operations of Ibis, and kinds of them that `failures` knows.
+    #: Operations of Ibis that never fail on a value, and groups of operations that `failures`
+    #: names.
     never_fail: str = ""
-    #: A function of two integers of the bits of sums: their quotient, rounded towards zero.
+    #: The name of a function that divides two integers with the bits of sums, and rounds towards
+    #: zero.
     quotient: str = ""
 
 
-#: Infinite times have no year, and booleans are numbers.
+#: What most dialects never fail on. Infinite times have no year, and booleans are numbers.
 MOST = "TryCast times booleans IsNan IsInf BitwiseXor"
-#: Floats that overflow are infinite, and dividing by 0 is no error.
+#: The same for dialects in which floats overflow to infinity, and a division by 0 is no error.
 IEEE = f"{MOST} floats division"
-#: Values are converted as they are computed, and of any type: only floats are summed.
+#: The same for SQLite, which converts any value where it is used, and sums floats only.
 LITE = """
 integers floats decimals division casts Round Floor Ceil times booleans untyped First Last Arbitrary
 """
-#: Those with int64 and float64, of which Ibis tells NaN, by the name that Ibis gives them.
+#: The dialects that have int64 and float64, and whose NaN Ibis can test, by the names of Ibis.
 DIALECTS = {
-    # It casts no backslashes.
+    # A backslash in text is not cast to binary.
     "duckdb": Dialect(
         True, True, True, True, utf8=("encode",), quotient="divide",
         never_fail=f"{IEEE} sums logarithms powers largest First Last Arbitrary",
@@ -67,7 +69,7 @@ DIALECTS = {
     "bigquery": Dialect(hex=("to_hex",), never_fail=f"{MOST} division"),
     "trino": Dialect(utf8=("to_utf8",), hex=("to_hex",), never_fail=IEEE),
     "databricks": Dialect(never_fail=IEEE),
-    # Times come through pandas, which has few years.
+    # Times would be converted by pandas, whose range of years is small.
     "pyspark": Dialect(has_times=False, never_fail=f"{MOST} floats"),
 }  # fmt: skip
 

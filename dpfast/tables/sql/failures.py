@@ -24,7 +24,7 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-#: Operations that fail on no value of a row.
+#: Operations that never fail on a value.
 ALWAYS = _names(
     """
     Alias Field Literal ScalarParameter ExistsSubquery InSubquery SortKey
@@ -37,15 +37,15 @@ ALWAYS = _names(
 COMPARISONS = _names(
     "Equals NotEquals Greater GreaterEqual Less LessEqual IdenticalTo Between InValues Bucket"
 )
-#: Operations that return one of their values, in a type that all are cast to.
+#: Operations that return one of their operands, after a cast of all to one type.
 CHOICES = _names("NullIf Coalesce Least Greatest SimpleCase SearchedCase IfElse")
 LIKE = _names("StringSQLLike StringSQLILike")
-#: Operations whose parameters are whole numbers, and the least that is allowed.
+#: Operations whose parameters are whole numbers, with the least number allowed.
 OF_WHOLE = dict.fromkeys(_names("Substring StringSlice StrRight Lag Lead WindowBoundary"), 0)
 OF_WHOLE["NTile"] = 1
-#: Operations whose parameters must be literals: text of columns could grow beyond all memory.
+#: Operations whose parameters must be literals, because text of columns could exhaust the memory.
 OF_TEXT = _names("StringReplace StringFind")
-#: Functions of a number, and the least number that is allowed.
+#: Functions of a number, with the least number allowed.
 OF_POSITIVE = {"Sqrt": 0.0, **dict.fromkeys(("Log", "Ln", "Log10"), 5e-324)}
 ARITHMETIC = _names("Add Subtract Multiply Negate Abs Sum Mean")
 OF_TIMES = _names(
@@ -53,7 +53,7 @@ OF_TIMES = _names(
     "ExtractMinute ExtractSecond DayOfWeekIndex DayOfWeekName"
 )
 RULE = "sure to fail on no value"
-#: The hint about all other operations.
+#: The hint for all other operations.
 OTHERWISE = "in a view it is yours to know"
 MENDS = {
     "Cast": "clip at both ends, or use int32 or try_cast",
@@ -102,7 +102,7 @@ def expect_no_failures(expression: Any, dialect: str, argument: str) -> None:
     never_fail = _names(DIALECTS[dialect].never_fail)
     try:
         nodes = expression.op().find((ops.Value, ops.Sample))
-        if dialect == "sqlite":  # before types are looked at, which a row may decide
+        if dialect == "sqlite":  # before types are read, because in SQLite a row decides them
             computed = [node for node in nodes if not isinstance(node, ops.Field)]
             for operand in chain.from_iterable(map(_operands, computed)):
                 if isinstance(operand, ops.Field):
@@ -113,7 +113,7 @@ def expect_no_failures(expression: Any, dialect: str, argument: str) -> None:
                 more = f" with {name} in {dialect}: {MENDS.get(name, OTHERWISE)}"
                 checks.fail_kind(argument, RULE, expression, more)
     finally:
-        _range.cache_clear()  # which holds connections
+        _range.cache_clear()  # the cache would keep connections open
 
 
 def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
@@ -130,7 +130,7 @@ def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
         if not node.dtype.is_boolean():
             values = [value for value in values if not value.dtype.is_boolean()]
         return _are_alike(values, never_fail) and _are_alike(tests, never_fail)
-    if name in LIKE:  # a pattern that ends with what escapes fails on texts that begin alike
+    if name in LIKE:  # a pattern that ends with the escape character raises an error
         ends = ("\\", node.escape or "\\")
         return _is_literal(node.pattern) and not str(node.pattern.value).endswith(ends)
     if name in OF_WHOLE:
@@ -143,7 +143,7 @@ def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
         )
     if name in OF_TEXT:
         return all(_is_literal(value) and value.dtype.is_string() for value in operands[1:])
-    if name in OF_POSITIVE:  # the logarithm that PostgreSQL has no name for is one of decimals
+    if name in OF_POSITIVE:  # PostgreSQL has only a decimal logarithm for a general base
         has_name = name != "Log" or ("floats" in never_fail and node.base is None)
         is_there = "logarithms" in never_fail and has_name and not kinds[0].is_decimal()
         return is_there and _range(operands[0]).lo >= OF_POSITIVE[name]
@@ -159,7 +159,8 @@ def _is_safe(node: Any, never_fail: frozenset[str]) -> bool:
         kind, to = kinds[0], node.dtype
         has_digits = name == "Round" and node.digits and _is_literal(node.digits)
         if kind.is_decimal() and kind.precision and has_digits:
-            return bool(0 <= node.digits.value <= (kind.scale or 0))  # what is carried fits
+            # A carry still fits in the digits.
+            return bool(0 <= node.digits.value <= (kind.scale or 0))
         to_digits = to.is_floating() and "floats" in never_fail
         is_small = kind.is_floating() and _is_safe_cast(operands[0], to, never_fail)
         return to_digits or kind.is_integer() or (to.is_integer() and is_small)
@@ -254,7 +255,7 @@ def _fits(node: Any, operands: Sequence[Any], never_fail: frozenset[str]) -> boo
     kinds = [kind for kind in kinds if kind.is_numeric()]
     if any(kind.is_floating() for kind in kinds):
         never = "floats" in never_fail or name in ("Negate", "Abs")
-        most = 1e150 if is_sum else 1e300  # a mean may add up squares, too
+        most = 1e150 if is_sum else 1e300  # a mean may also sum up squares
         return never or (result.most < most and result.least > 0)
     if any(kind.is_decimal() for kind in kinds):
         scales = [_digits(kind)[1] for kind in kinds]
@@ -262,7 +263,7 @@ def _fits(node: Any, operands: Sequence[Any], never_fail: frozenset[str]) -> boo
         scale = sum(scales) if name == "Multiply" else max(scales)
         most = 1e12 * _range(operands[0]).most if is_sum else result.most
         most = most if max(sum(_digits(kind)) for kind in kinds) <= 38 else math.inf
-        # DuckDB keeps up to 18 digits in int64, and then their products, too.
+        # DuckDB keeps up to 18 digits in int64, and products of such numbers, too.
         return "decimals" in never_fail or most * 10**scale < 10 ** (18 if is_short else 38)
     if is_sum:
         return "sums" in never_fail or (name == "Mean" and "integers" in never_fail)
@@ -274,7 +275,8 @@ def _is_real(node: Any) -> bool:
     name, of = type(node).__name__, _sources(node)
     if of or name in ("Alias", "Clip"):
         ends = _operands(node)
-        return all(map(_is_real, of or ends[len(ends) == 3 :]))  # between both is all else
+        # With both ends of a clip, every real number is between.
+        return all(map(_is_real, of or ends[len(ends) == 3 :]))
     if name in COMPARISONS:
         return True
     if name == "Literal":
@@ -295,7 +297,8 @@ def _is_safe_cast(operand: Any, to: Any, never_fail: frozenset[str]) -> bool:
     if to.is_floating():
         is_narrower = kind.is_float64() and not to.is_float64()
         return not is_narrower and (kind.is_floating() or not _is_endless(operand))
-    # Decimals without an end have NaN, as floats do, of which the largest is the least.
+    # Decimals of unlimited precision may be NaN, as floats may. Databases that sort NaN as the
+    # largest number clip it to the upper end.
     has_no_nan = "largest" in never_fail and type(operand).__name__ == "Clip" and operand.upper
     if kind.is_floating() and not (to.is_integer() and has_no_nan and _is_literal(operand.upper)):
         return False
@@ -342,9 +345,9 @@ def _range(node: Any) -> Range:
         return Range(1 - of[1].hi if of[0].lo < 0 else 0, of[1].hi - 1)
     if name == "FloorDivide" and of[1].lo >= 2:
         ends = [x / y for x in of[0][:2] for y in of[1][:2]]
-        more = 1 + 1e-9 * max(map(abs, ends))  # a quotient in float64 is rounded
+        more = 1 + 1e-9 * max(map(abs, ends))  # allows for the rounding of the quotient in float64
         return Range(min(ends) - more, max(ends) + more)
-    if name in ("Sum", "Mean"):  # of fewer rows than this
+    if name in ("Sum", "Mean"):  # for fewer than 1e12 rows
         is_float = kind.is_floating() and _operands(node)[0].dtype.is_floating()
         return Range(-1e12 * of[0].most, 1e12 * of[0].most, 5e-324) if is_float else ANY
     if name != "Field" or not of:

@@ -65,7 +65,8 @@ def groups_of(
         by_term = iter(totals)
         sums = [reduce(add, (next(by_term) for _ in some)) for some in terms]
     is_key = np.ones(len(answers), bool)
-    for key in keys:  # arrays keep no NUL at the end, so two such keys would be one
+    # Fixed-width arrays drop a NUL at the end, so two such keys would become equal.
+    for key in keys:
         if rows[key].type().is_binary():
             entries = answers[key].to_pylist()
             is_key &= np.array([entry[-1:] != b"\0" for entry in entries], bool)
@@ -89,7 +90,7 @@ def selected(
     """Return the rows that have group keys and ids, the names of key columns, and the features."""
     if isinstance(by, Listed) and by.others:
         exact_keys = others_apart([columns[name] for name in by], by, dialect)
-        by = dict.fromkeys(by)  # rows with any key count
+        by = dict.fromkeys(by)  # rows with unlisted keys count, too
     else:
         exact_keys = [exact(columns[name], dialect, f"column {name!r}") for name in by]
     keys = {f"key{i}": key for i, key in enumerate(exact_keys)}
@@ -160,5 +161,5 @@ def _keys(array: Any, column: Any) -> MemoryColumn:
     try:
         return Arrow.of(keys.view(kind) if column.type().is_string() else keys.cast(kind))
     except ValueError:
-        pass  # its message quotes a key
+        pass  # the message quotes a key
     raise DataError("keys in the data have another type than their column declares")

@@ -16,9 +16,9 @@ from ..._core import checks
 from ..._core.extras import extra
 from .dialects import DIALECTS, bytes_of, md5, text_of
 
-#: Most public keys of a column that a statement lists.
+#: The most public keys of a column that a statement lists.
 LISTED = 1 << 12
-#: The type that a column of a table of SQLite is declared with.
+#: The declared type of a column of an SQLite table.
 DECLARED = "SELECT type FROM pragma_table_info(?, ?) WHERE name = ?"
 DECLARES = "made of columns of tables of SQLite that are declared with a type"
 RULE = "a column of integers, text, bytes, booleans, dates or times"
@@ -68,7 +68,7 @@ def exact(column: Any, dialect: str, name: str) -> Any:
     comparable = column
     if is_text:
         comparable = bytes_of(column, dialect)
-        if dialect == "duckdb":  # which else grows slow by the words of a file's dictionary
+        if dialect == "duckdb":  # otherwise DuckDB is slow if a file has a large dictionary
             comparable = extra("ibis", "data in a database").coalesce(comparable, None)
     elif is_time:
         first, last = (datetime.min, datetime.max) if kind.is_timestamp() else (date.min, date.max)
@@ -76,7 +76,8 @@ def exact(column: Any, dialect: str, name: str) -> Any:
     if dialect == "sqlite":
         stored = "text" if is_text else "blob" if kind.is_binary() else "integer"
         is_kind = column.typeof() == stored
-        if kind.is_boolean():  # any other integer would be a key of its own there, and True here
+        # SQLite may store other integers, which would be separate keys there, but True in Python.
+        if kind.is_boolean():
             is_kind &= column.cast("int64").isin([0, 1])
         comparable = is_kind.ifelse(comparable, None)
     return comparable
@@ -115,7 +116,7 @@ def expect_declared(column: Any, name: str) -> None:
                 checks.fail_kind(name, DECLARES, column, f", of {field.name!r} in SQL of yours")
             elif field.name in table.values:
                 left.append(table.values[field.name])
-            else:  # it has the columns of others
+            else:  # a relation that is derived from others
                 tables = [arg for arg in table.__args__ if isinstance(arg, ops.Relation)]
                 left += [ops.Field(arg, field.name) for arg in tables]
 

@@ -36,7 +36,8 @@ from .units import first_rows, totals_of, units_of
 
 RULE = "a table of a database, or a column of one, as Ibis has them"
 WHERE = "a condition of the same table, as t['x'] > 3"
-#: What part of the largest number is 0 in a product, and how large that must be.
+#: If products must not underflow, values below SPECK times the largest one count as 0. The largest
+#: one must be at least SMALL.
 SPECK, SMALL = 2.0**-100, 1e-100
 
 
@@ -235,7 +236,7 @@ class SqlRows:
         if not isinstance(missing, str):
             value = value.fill_null(exactly(missing))
         x = self._ibis.greatest(self._ibis.least(value, exactly(hi)), exactly(lo))
-        if dialect != "sqlite":  # others take NULL for one of the bounds
+        if dialect != "sqlite":  # some databases return a bound for NULL
             x = value.notnull().ifelse(x, None)
         x = x - exactly(least) if least else x
         if not DIALECTS[dialect].products_vanish:
@@ -277,7 +278,7 @@ class SqlRows:
             return self.word(column).notnull().ifelse(1, 0).cast("int64")
         x = without_nan(self._column(column), self.store.dialect)
         is_among = reduce(or_, (x == exactly(value) for value in values), self._ibis.literal(False))
-        # A product of integers of 32 bits, as literals are, may overflow.
+        # Cast, because literals are integers of 32 bits, whose products may overflow.
         return self._ibis.cases((x.isnull(), None), (is_among, 1), else_=0).cast("int64")
 
     def bin_of(self, column: int, edges: Sequence[float], last: float | None) -> Any:

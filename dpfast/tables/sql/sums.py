@@ -21,7 +21,7 @@ from ...errors import DataError
 from ..base import Term
 from .dialects import DIALECTS
 
-#: Bits of an integer that are added up at once.
+#: Integers are summed in parts of this many bits.
 BITS = 23
 
 
@@ -54,7 +54,7 @@ def sums_by(
         recipes.append((name, bits, shifts, factor, offset + factor * first))
     steps = {name: column.to_expr() for column, name in columns.items()}
     copies = [""]
-    if dialect == "sqlite":  # it may work out twice what is written once, and so draw twice
+    if dialect == "sqlite":  # SQLite may evaluate a shared expression twice, and so draw twice
         steps |= {f"{name}_again": column + 0 for name, column in steps.items()}
         copies = ["", "_again"]
     rows, parts = table.select(*by, **steps), {}

@@ -18,7 +18,7 @@ UNITS = {"D": "day", "s": "second", "ms": "millisecond", "us": "microsecond"}
 
 def can_count(times: Times, dialect: str) -> bool:
     """Tell whether a database can count the units of a type of times."""
-    # With a zone they go by that of the session.
+    # Databases compute times with a zone in the zone of the session.
     has_unit = times.dtype.kind == "M" and np.datetime_data(times.dtype)[0] in UNITS
     return has_unit and not times.aware and DIALECTS[dialect].subtracts_times
 

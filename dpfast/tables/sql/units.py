@@ -28,11 +28,11 @@ from .dialects import DIALECTS, quotient
 from .keys import digest
 from .sums import linear
 
-#: More rows than a unit has in a group, and than may count.
+#: A unit has fewer rows than this in a group, and fewer can count.
 MOST = 1 << 29
-#: Bits of the lower half of a total.
+#: The number of bits in the lower half of a total.
 HALF = 32
-#: What the upper half of a total is cut at: a total beyond is beyond all ends.
+#: The upper half of a total is clamped to this, which is beyond all bounds.
 BEYOND = 1 << 29
 
 
@@ -140,7 +140,7 @@ def bounded(
     for feature, (name, _, factor, offset) in zip(features, _bases(features, True), strict=True):
         rows, most, least = units[f"rows{name}"], feature.rows, offset + feature.least
         total = rows * least
-        if factor:  # what is multiplied has the bits of a sum
+        if factor:  # a product has the type of its sum, which is wide enough
             total = units[f"sum{name}"] * factor
             total += (units[f"sum{name}"] * 0 + rows) * least if least else 0
         if feature.ends is not None:
@@ -200,7 +200,8 @@ def _in_halves(
     ]
 
 
-#: What is worked out of the halves of totals, step by step: `of` returns a column of before.
+#: The columns that are computed from the halves of totals, in order. `of` returns an earlier
+#: column.
 STEPS: dict[str, Callable[[Callable[[str], Any]], Any]] = {
     "upper": lambda of: floored(of("high"), of("by")),
     "left": lambda of: (of("high") - of("upper") * of("by")) * (1 << HALF) + of("low"),
@@ -219,7 +220,7 @@ def _parts(of: Callable[[str], Any], feature: Feature, most: int) -> list[Term]:
     if not feature.most:
         return [kept]
     upper, lower = of("upper") * of("kept"), of("lower") * of("kept") + of("share")
-    if feature.least < 0:  # rounded up then, if there is a remainder
+    if feature.least < 0:  # negative totals are rounded up if there is a remainder
         is_negative = of("upper") * (1 << HALF) + of("lower") < -feature.least
         lower += (is_negative & (of("rest") > of("share") * of("by"))).ifelse(1, 0)
     return [kept, Term(upper * (1 << HALF), most << 31 + HALF), Term(lower, most << HALF + 1)]
