@@ -45,14 +45,16 @@ _ACCOUNTANTS = (
     extra("dp_accounting.pld.pld_privacy_accountant", _PURPOSE).PLDAccountant,
     extra("dp_accounting.rdp.rdp_privacy_accountant", _PURPOSE).RdpAccountant,
 )
-#: What dp-accounting calls a relation.
+#: The names of dp-accounting for neighboring relations.
 RELATIONS = {
     "add-remove": _theirs.NeighboringRelation.ADD_OR_REMOVE_ONE,
     "replace": _theirs.NeighboringRelation.REPLACE_ONE,
 }
-#: The most cells of discrete Laplace noise with an event of its own, which has arrays of these.
+#: Discrete Laplace noise of at most this many cells has an event of its own, in which dp-accounting
+#: keeps arrays of cells.
 CELLS = 1 << 12
-#: The rounding error of float64, in delta and relatively in epsilon; the least epsilon of a loss.
+#: A bound on rounding errors of float64, absolute for delta and relative for epsilon; the least
+#: epsilon.
 _MARGIN, _LEAST = Fraction(1, 10**12), Fraction(1, 10**300)
 OURS = "a loss, a dpfast.mechanism or a dpfast.Budget"
 
@@ -199,17 +201,17 @@ def total(
     return min(bounds, key=lambda bound: bound.epsilon)
 
 
-# ---- Ours to theirs. ----
+# ---- Losses of dpfast as events of dp-accounting. ----
 
 
 def _counted(budget: dp.Budget) -> Iterator[Loss]:
     """Yield the loss of each entry of a ledger, under the ledger's relation and privacy unit."""
     wanted, ids = budget.neighbors, budget.ids
     for spend in budget.history:
-        assert wanted is not None  # a ledger with an entry has a relation
+        assert wanted is not None  # every ledger with an entry has a relation
         rows = budget.max_rows if ids is not None and spend.ids is None else None
         loss = convert(spend.loss, spend.neighbors, wanted, max_rows=rows)
-        assert loss is not None  # else the budget had refused it
+        assert loss is not None  # otherwise the budget would have refused the spend
         yield loss
 
 
@@ -233,7 +235,7 @@ def _event(loss: Loss, distribution: str = "") -> Any:
     return event if draws == 1 else _theirs.SelfComposedDpEvent(event, draws)
 
 
-# ---- Theirs to ours. ----
+# ---- Events of dp-accounting as losses of dpfast. ----
 
 
 def _checked(event: Any) -> Any:
@@ -341,12 +343,12 @@ def _bounds(event: Any, delta: Any, neighbors: Neighbors, step: float) -> Iterat
             takes = accountant.supports(event)
             if takes:
                 accountant.compose(event)
-        except Exception:  # an event keeps whatever it is given
+        except Exception:  # an event may contain any object, which may raise any error
             checks.fail("what", "an event whose numbers are in their ranges", names)
         if takes:
             yield _least(accountant, delta)
     try:
         loss = from_dp_event(event, neighbors=neighbors)
         yield loss if isinstance(loss, Approx) else loss.to_approx(delta)
-    except ArgumentError:  # it has no loss of ours, or none at so large a delta
+    except ArgumentError:  # no loss of dpfast bounds this event, or only for a larger delta
         yield None

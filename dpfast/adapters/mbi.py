@@ -43,11 +43,11 @@ from dpfast.rng import Generator
 
 from .scaled_noise import finite
 
-#: The largest count, and how many are looked at at once.
+#: The largest count, and the number of counts that are processed at a time.
 _MOST, _BLOCK = 1 << 53, 1 << 14
-#: The most marginals of a call.
+#: The most marginals of one call.
 _MANY = 1 << 32
-#: The scale from which Gaussian noise is rounded, for a standard deviation of a 400th more.
+#: From this scale on, Gaussian noise is rounded, which increases its standard deviation by 1/400.
 _WIDE = 4
 
 
@@ -81,7 +81,7 @@ class Marginals:
         for size, marginal in zip(self.sizes, source, strict=True):
             start, stop = stop, stop + size
             flat, out = marginal.reshape(-1), counts[start:stop]
-            for at in range(0, size, _BLOCK):  # which stays in the cache
+            for at in range(0, size, _BLOCK):  # blocks stay in the cache
                 out[at : at + _BLOCK] = _whole(flat[at : at + _BLOCK])
         return counts
 
@@ -116,7 +116,7 @@ def _whole(values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype.kind != "f":
         counts = np.clip(values, 0, min(_MOST, np.iinfo(values.dtype).max))
         return counts
-    with np.errstate(over="ignore"):  # of wider floats
+    with np.errstate(over="ignore"):  # wider floats may overflow
         counts = np.fmax(values.astype(np.float64, copy=False), 0)
     np.floor(np.fmin(counts, _MOST, out=counts), out=counts)
     return counts
@@ -365,7 +365,8 @@ def exponential_mechanism(
 def _counts(name: str, value: Any) -> NDArray[Any]:
     rule = "an array of counts"
     counts = checks.array(name, value, rule)
-    if counts.dtype.kind == "O" and counts.ndim:  # among integers beyond 64 bits
+    # An object array may contain integers beyond 64 bits.
+    if counts.dtype.kind == "O" and counts.ndim:
         counts = np.array([finite(count) for count in counts.ravel()]).reshape(counts.shape)
     if counts.dtype.kind not in "biuf" or not counts.size:
         checks.fail_kind(name, rule, value)

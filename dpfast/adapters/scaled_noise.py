@@ -29,7 +29,7 @@ from dpfast.extend import Neighbors, checks
 from dpfast.privacy import ZCDP, Loss, Pure
 from dpfast.rng import Generator
 
-#: The largest integer that noise is added to.
+#: The largest integer to which noise is added.
 _MOST = 1 << 62
 
 
@@ -82,7 +82,7 @@ class ScaledNoise:
     def reduce(self, source: Any) -> Any:
         """Return the numbers; integers clamped so that 64 bits hold them with noise."""
         if not self.whole:
-            return source  # the sampler clamps them
+            return source  # the sampler clamps floats
         values = np.asarray(source)
         wide = values if values.dtype == np.uint64 else values.astype(np.int64)
         return np.maximum(np.minimum(wide, wide.dtype.type(_MOST)).astype(np.int64), -_MOST)

@@ -25,7 +25,7 @@ from .files import KeyTexts, read_keys
 from .functions import BY_GROUP, CONFIDENCE, OF_ROWS
 from .words import where_of
 
-#: Keys of a table that are not arguments of its function, though [defaults] may have them.
+#: Keys of a table that are not arguments of its function. [defaults] may contain them.
 SHARED = ("where", "column", "columns", "interval")
 #: All keys of a table that are not arguments of its function.
 NOT_ARGUMENTS = (*SHARED, "statistic", "name", "weight", "by", "agg")
@@ -45,9 +45,9 @@ NOT_HERE = {
     )
     for name in names.split()
 }
-#: Arguments of groups, which few functions of rows have.
+#: Arguments of groups, which few functions of all rows have.
 OF_BY = ("keys", "other_key", "max_groups", "rows_limit")
-#: The functions of `dpfast.stat` that several statistics of one grouping are made with, by name.
+#: The functions of `dpfast.stat`, by name. They describe the statistics of one grouping.
 OF_GROUPS: dict[str, Callable[..., Any]] = {name: getattr(stat, name) for name in stat.__all__}
 
 
@@ -87,7 +87,8 @@ class Entry:
     def release(self, prepared: Prepared[Release[Any]]) -> Release[Any]:
         """Run a prepared release; return its answer with the error bar, or an interval's ends."""
         confidence = float(self.arguments.get("coverage", CONFIDENCE))
-        has_ends = self.statistic == "quantile_interval" and not self.by  # groups have columns
+        # By group, the ends are columns of the answer.
+        has_ends = self.statistic == "quantile_interval" and not self.by
         return replace(prepared, confidence=confidence, has_ends=has_ends).run()
 
     @property
@@ -166,7 +167,7 @@ def entry_of(
         stated["keys"] = arguments["keys"] = _keys(f"{prefix}keys", stated["keys"], folder, by)
     for key in ("ids",) if by else ("weights", "ids"):
         if key in arguments:
-            text(f"{prefix}{key}", arguments[key])  # the name of another column
+            text(f"{prefix}{key}", arguments[key])  # raises if this is not a text
     written = {"statistic": statistic, "columns": columns, "table": is_table, "arguments": stated}
     rows = table.get("where", defaults.get("where", []))
     if rows:
@@ -382,12 +383,12 @@ def _columns(prefix: str, table: Mapping[str, Any]) -> tuple[tuple[str | None, .
     """Return the names of a release's columns, and whether they were given as a list."""
     line, named = STATISTICS.get(str(table.get("statistic"))), {"column", "columns"} & table.keys()
     takes = _takes(line.kind) if line and line.kind else ("column",)
-    if "column" not in takes and not named:  # it looks at none
+    if "column" not in takes and not named:  # the statistic reads no column
         return (), False
     if len(named) != 1:
         checks.fail(f"{prefix}column", "given, or columns instead", table.get("column"))
     if "column" in table:
-        only = table["column"]  # of a command, which may name none
+        only = table["column"]  # the command line may leave out the column
         return (None if only is None else text(f"{prefix}column", only),), False
     columns = table["columns"]
     if not isinstance(columns, list) or not columns:

@@ -71,11 +71,12 @@ def encoded(answer: Any) -> dict[str, Any]:
     """Return an answer as a dict for ledgers and output: its value, and edges of bins if any."""
     if isinstance(answer, ptr.NoAnswer):
         return {"no_answer": True}
-    if isinstance(answer, Mapping) and not isinstance(answer, dict):  # tables by name
+    if isinstance(answer, Mapping) and not isinstance(answer, dict):  # a mapping of tables by name
         return {"value": _listed(answer)}
     if isinstance(answer, tuple) and np.ndim(answer[0]):
         return {"value": answer[0], "edges": answer[1]}
-    if isinstance(answer, dict):  # of a column that has no mean, there is none to tell
+    # A cell of a description is blank if the column has, for example, no mean.
+    if isinstance(answer, dict):
         return {"value": {name: list(map(_or_blank, column)) for name, column in answer.items()}}
     return {"value": answer}
 

@@ -25,8 +25,9 @@ from ..privacy import ZCDP
 from .job.page import STYLE
 from .texts import data_text, loss_text
 
-#: The delta at which a loss of rho is stated as odds; the epsilon above which the factor is shown
-#: as a power of e; the largest epsilon whose factor is computed; the most values that are listed.
+#: The delta at which the odds of a loss of rho are stated; the epsilon above which the odds are
+#: shown as a power of e; the largest epsilon whose odds are computed; the most values that are
+#: listed.
 DELTA, READ, MOST, FEW = Fraction(1, 10**6), 5, 50, 20
 #: The fields of each release that a report in text shows.
 SHOWN = ("entry", "time", "what", "parameters", "columns", "where", "loss", "error", "note")
@@ -119,8 +120,9 @@ def record(budget: Budget, tier: int, data_source: str = "", access: str = "") -
     text = template.format(
         **escaped,
         tier=tier,
-        amounts=re.sub(r"(?<![.\d])(\d+)e", r"\1.0e", limit),  # else it is text in YAML
+        # YAML reads a number like "1e-6" as text, but "1.0e-6" as a number.
+        amounts=re.sub(r"(?<![.\d])(\d+)e", r"\1.0e", limit),
         slug=re.sub(r"\W+", "-", facts["title"].lower()).replace("_", "-"),
         year=facts["first"][:4],
     )
-    return re.sub(r'.*_type: ""\n', "", text)  # of what is not said
+    return re.sub(r'.*_type: ""\n', "", text)  # fields that are not known

@@ -34,7 +34,7 @@ from ..extend import (
 from ..privacy import Loss
 from ..rng import Generator
 
-#: The releases whose loss and noise are known from data of no rows, by their public names.
+#: The functions whose loss and noise can be computed without rows, by their public names.
 RELEASES: dict[str, Callable[..., Any]] = {
     word: entry.function
     for word, entry in STATISTICS.items()
@@ -42,9 +42,9 @@ RELEASES: dict[str, Callable[..., Any]] = {
 } | {"select_keys": select_keys}
 #: The version of `mechanism.to_dict`.
 VERSION = 1
-#: Arguments that belong to a call, since they come with the rows.
+#: Arguments of a call that come with the rows.
 OF_CALLS = ("data", "column", "where", "weights", "ids", "budget", "rng")
-#: Arguments that need another argument with the rows, and which one.
+#: For each argument that needs another one with the rows: which one.
 NEEDS = dict.fromkeys(("max_rows", "max_groups", "per_unit"), "ids") | {"weight_bounds": "weights"}
 #: The key of a number, as exact text, in `mechanism.to_dict`.
 NUMBER = "number"
@@ -327,11 +327,12 @@ def _kept(name: str, value: Any, depth: int = 8) -> Any:
         value = list(value.items())
     if isinstance(value, np.ndarray):
         value = value.tolist()
-    if isinstance(value, (list, tuple)) and depth:  # which a list of itself has not
+    # Lists are read to a limited depth, because a list can contain itself.
+    if isinstance(value, (list, tuple)) and depth:
         return tuple(_kept(f"{name}[{i}]", item, depth - 1) for i, item in enumerate(value))
     if value is None or type(value) in (bool, int, str, float, Fraction):
         return value
-    if isinstance(value, float) and (number := checks.real(value)) is not None:  # of NumPy
+    if isinstance(value, float) and (number := checks.real(value)) is not None:  # a float of NumPy
         return number
     if isinstance(value, Decimal):
         return checks.fraction(name, value)

@@ -13,7 +13,7 @@ import numpy as np
 from .. import threads
 from ..extend import checks, instruction_sets
 
-#: Libraries that only some calls need, by the extra that brings them.
+#: Libraries that only some calls need, by the extra of dpfast that installs them.
 OPTIONAL = {
     "io": ["pyarrow"],
     "compiled": ["numba"],
@@ -26,7 +26,7 @@ OPTIONAL = {
     "accounting": ["dp-accounting"],
     "graphs": ["scipy"],
 }
-#: The address of a running engine, by the library of the engine, if that is imported.
+#: For each engine, a function that returns the address at which it runs.
 ENGINES: dict[str, Callable[[Any], Any]] = {
     "distributed": lambda library: library.default_client().scheduler_info()["address"],
     "pyspark.sql": lambda library: library.SparkSession.active().conf.get("spark.master"),
@@ -98,7 +98,7 @@ def _running(name: str) -> str | None:
     """Return the address of this process's Dask client or Spark session; None without one."""
     try:
         return str(ENGINES[name](sys.modules[name]))
-    except Exception:  # there is none, or whatever it thinks of being asked
+    except Exception:  # there is none, or the library raised an error
         return None
 
 

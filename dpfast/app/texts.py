@@ -56,6 +56,6 @@ def error_text(error: Mapping[str, Any]) -> str:
     size, ranks = error.get("half_width"), error.get("ranks")
     if error.get("low") is not None:
         return f"{number_text(error['low'])} to {number_text(error['high'])}"
-    if isinstance(size, Mapping):  # of statistics by name
+    if isinstance(size, Mapping):  # an error bar for each of several statistics
         return ", ".join(f"{name} ± {bar:.6g}" for name, bar in size.items() if bar is not None)
     return "" if size is ranks is None else str(ErrorBar(0, size, ranks))

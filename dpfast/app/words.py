@@ -26,7 +26,7 @@ _WRITTEN = (
     re.compile(rf"{_COLUMN}([<>!=]=|[<>=])\s*(\S|\S.*\S)\s*", re.DOTALL),
     re.compile(rf"{_COLUMN}\b(in|not\s+in)\b\s*(\S|\S.*\S)\s*", re.DOTALL),
 )
-#: Signs of another condition or of a list: a text that holds one must stand in quotes.
+#: Signs of a further condition or of a list. A text with one of these must be in quotes.
 _SEVERAL = re.compile(r"[<>=!(),\[\]&|]|\s(?:and|or)\s", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _ITEM = re.compile(rf"""\s*({_QUOTED}|[^\s,"'][^,]*?)\s*(?:,|$)""")
@@ -83,7 +83,7 @@ def _table(text: str, name: str) -> dict[str, Any]:
         checks.fail(name, f'{rule}, such as "carrier = UA"', text)
     column, sign, compared = match.groups()
     test = SIGNS[" ".join(sign.split())]
-    words = items(compared, name) if sign[-1] == "n" else [compared]  # of in, not in
+    words = items(compared, name) if sign[-1] == "n" else [compared]  # for "in" and "not in"
     if any(_SEVERAL.search(word) for word in words if not re.fullmatch(_QUOTED, word)):
         rule = 'one condition, with its value in quotes if that holds signs, commas, "and", "or"'
         checks.fail(name, rule, text)

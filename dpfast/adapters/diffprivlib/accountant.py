@@ -14,7 +14,7 @@ from dpfast.privacy import float_down
 
 from .refusals import Budget, BudgetError, loss_amounts, payable, real, refuse
 
-#: The epsilon and delta of an accountant without limits: no sum of losses reaches them.
+#: The epsilon and delta of an accountant without limits, which no sum of losses reaches.
 _EPSILON, _DELTA = 1 << 60, 1 - 2.0**-53
 
 
@@ -58,7 +58,7 @@ class BudgetAccountant:
             "epsilon": epsilon if size <= _EPSILON else _EPSILON,
             "delta": delta if share < 1 else _DELTA,
         }
-        with warnings.catch_warnings():  # a limit that is none promises little
+        with warnings.catch_warnings():  # such a large limit would give advice
             warnings.simplefilter("ignore", dp.PrivacyAdvice)
             self.budget = dp.Budget(**limit, neighbors="replace")
         if spent_budget is not None:

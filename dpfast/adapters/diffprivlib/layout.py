@@ -57,7 +57,7 @@ def _number(entry: Any) -> float:
 def _truth(entry: Any) -> bool:
     if isinstance(entry, (str, bytes)):
         return len(entry) > 0
-    return abs(_number(entry)) > 0  # what is no number is not
+    return abs(_number(entry)) > 0  # raises an error if the entry is not a number
 
 
 @dataclass(frozen=True, slots=True)

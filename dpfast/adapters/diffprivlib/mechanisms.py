@@ -74,7 +74,7 @@ class DPMechanism(DPMachine):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in vars(self) and not name.startswith("_"):
-            refuse("fixed", name)  # the noise would stay what it is
+            refuse("fixed", name)  # the noise is already calibrated and would not change
         super().__setattr__(name, value)
 
     def __repr__(self) -> str:
@@ -130,7 +130,7 @@ class _Additive(DPMechanism):
         if size < 0:
             checks.fail("sensitivity", "at least 0", self.sensitivity)
         payable(self.epsilon, self.delta)
-        self._noisy = self._mechanism() if size else None  # what no row moves is public
+        self._noisy = self._mechanism() if size else None  # a number that no row changes is public
 
     def _mechanism(self) -> Any:
         return self._prepared(dp.additive_release, noise=self._noise, whole=self._whole)
@@ -178,7 +178,7 @@ class Laplace(_Additive):
 class Staircase(_Additive):
     """Staircase noise, with the best step for the epsilon; `gamma` is checked and has no effect."""
 
-    delta: Any = field(init=False, default_factory=float)  # 0
+    delta: Any = field(init=False, default_factory=float)  # always 0
     gamma: Any = None
 
     _noise = "staircase"
@@ -221,7 +221,7 @@ class GaussianDiscrete(_Gaussian):
 class Geometric(_Additive):
     """Discrete Laplace noise on integers."""
 
-    delta: Any = field(init=False, default_factory=float)  # 0
+    delta: Any = field(init=False, default_factory=float)  # always 0
     sensitivity: Any = 1
 
     _whole, _noise = True, "laplace"
@@ -284,7 +284,7 @@ class LaplaceBoundedDomain(LaplaceFolded):
 class Snapping(LaplaceTruncated):
     """A number with exact Laplace noise on a grid, clamped to the limits; no snapping is needed."""
 
-    delta: Any = field(init=False, default_factory=float)  # 0
+    delta: Any = field(init=False, default_factory=float)  # always 0
 
     def effective_epsilon(self) -> Any:
         """Return the epsilon: snapping costs nothing here."""
@@ -294,7 +294,7 @@ class Snapping(LaplaceTruncated):
 class GeometricTruncated(_Limited):
     """An integer with discrete Laplace noise, clamped to the limits."""
 
-    delta: Any = field(init=False, default_factory=float)  # 0
+    delta: Any = field(init=False, default_factory=float)  # always 0
     sensitivity: Any = 1
 
     _whole = True

@@ -55,7 +55,8 @@ def _statistic(release: Callable[..., Any], drops: bool, clips: Any = None) -> C
         pairs = limits(bounds, layout.columns)
         payer, released = _paying(epsilon, random_state, accountant)
         if drops and layout.columns is not None:
-            payer.check(epsilon, 0)  # one spend a column, or none at all
+            # Checked for all columns, so that either all are paid for or none.
+            payer.check(epsilon, 0)
             share = Fraction(str(epsilon)) / layout.columns
             column_bounds = pairs if isinstance(pairs, list) else [pairs] * layout.columns
             answers: Any = [
@@ -69,7 +70,7 @@ def _statistic(release: Callable[..., Any], drops: bool, clips: Any = None) -> C
         private = np.asarray(answers)
         if clips is not None:
             low, high = np.asarray(pairs, np.float64).T * len(layout.rows)
-            private = np.minimum(np.maximum(private, low), high)  # twice as fast as `clip`
+            private = np.minimum(np.maximum(private, low), high)  # twice as fast as np.clip
         return layout.answer(private, kind)
 
     tool.__doc__ = f"""Release `{release.__name__}` of an array.
@@ -205,12 +206,12 @@ def histogramdd(
     if len(axis_bins) != width:
         checks.fail("bins", f"given for each of {width} columns", bins)
     spans = [None] * width if range is None else list(range)
-    numbered = [np.ndim(axis) == 0 for axis in axis_bins]  # bins of a number, not by their edges
+    numbered = [np.ndim(axis) == 0 for axis in axis_bins]  # given as a number of bins, not as edges
     if any(is_number and span is None for is_number, span in zip(numbered, spans, strict=True)):
         refuse("bounds", "range")
     spans = [span if is_number else None for is_number, span in zip(numbered, spans, strict=True)]
     _, released = _paying(epsilon, random_state, accountant)
-    if width == 1:  # six times as fast as a table of one column
+    if width == 1:  # six times as fast as a table with one column
         counts, edge = released(dp.histogram, data, bins=axis_bins[0], bounds=spans[0])
         edges = [edge]
     else:
@@ -247,7 +248,7 @@ def histogram2d(
     array_x: Any, array_y: Any, epsilon: Any = 1.0, bins: Any = 10, *args: Any, **kwargs: Any
 ) -> Any:
     """Release the counts of pairs of numbers in the bins of a two-dimensional histogram."""
-    same = np.ndim(bins) == 1 and len(bins) != 2  # the edges of both axes
+    same = np.ndim(bins) == 1 and len(bins) != 2  # the same edges for both axes
     pairs = [array_x, array_y]
     counts, edges = histogramdd(pairs, epsilon, [bins, bins] if same else bins, *args, **kwargs)
     return counts, *edges

@@ -20,17 +20,17 @@ from . import spaces
 _then: Any = extra("opendp.extras._utilities", spaces.PURPOSE).to_then
 _context: Any = extra("opendp.context", spaces.PURPOSE)
 
-#: What the domain and the metric say.
+#: Arguments that follow from the domain and the metric.
 OTHERS = ("columns", "dtype", "neighbors")
-#: How a loss is given, and what is left out.
+#: The arguments that state a loss, with their defaults.
 _LOSS: dict[str, Any] = {"epsilon": None, "delta": 0, "rho": None}
-#: The type of an answer that is a Python object, which OpenDP passes on as it is.
+#: OpenDP's type for answers that are Python objects, which it passes on unchanged.
 ANSWER = "ExtrinsicObject"
-#: How large scores may be.
+#: The largest absolute value of a score.
 _LARGEST_SCORE = 2.0**1000
-#: Scales of noise on floats and on integers, as exponents of two.
+#: The largest scales of noise on floats and on integers, as exponents of two.
 _FLOATS, _INTEGERS = 900, 40
-#: More clusters are refused, whatever the rows.
+#: The most clusters, for any number of rows.
 _MANY = 1 << 25
 
 
@@ -173,13 +173,14 @@ def _noisy(distribution: str, norm: str, domain: Any, metric: Any, scale: Any) -
             return dp.extend.release(values, noise, read=False)
         return np.asarray(dp.extend.release(values.item(), noise, read=False)).item()
 
-    answer = ("i64" if whole else "f64") if is_number else ANSWER  # which OpenDP can go on with
+    # These types can be inputs of OpenDP's transformations.
+    answer = ("i64" if whole else "f64") if is_number else ANSWER
     return _measurement(
         domain, metric, noise.loss, run, lambda d_in: noise.loss_of(checks.ratio(d_in)), answer
     )
 
 
-# ---- Choices. ----
+# ---- Selections. ----
 
 
 def make_top_k(
@@ -500,9 +501,9 @@ def make_kmeans(
         return fit.then(lambda model: model.cluster_centers_)
 
     loss = dp.privacy.loss(epsilon, delta, rho)
-    # As many rows as clusters, since fewer are refused where their number is public.
+    # As many rows as clusters, because fewer are refused if the number of rows is public.
     rows = np.broadcast_to(0.0, (min(centers, _MANY), numbers.width))
-    _paying(loss, loss, relation).cost(fitted, rows)  # checks the arguments
+    _paying(loss, loss, relation).cost(fitted, rows)  # raises if an argument is wrong
 
     def run(data: Any) -> Any:
         return fitted(numbers.read(data), _paying(loss, loss, relation))
@@ -521,13 +522,13 @@ def _released(
     shape: Any = {"columns": numbers.width, "dtype": numbers.dtype.name, "neighbors": relation}
     is_release = any(function is entry.function for entry in dp.STATISTICS.values())
     taken = inspect.signature(function).parameters.get("nan") if is_release else None
-    # A domain says whether there is NaN, but not what a count counts.
+    # A domain states whether there are NaN, but not whether a count should count them.
     if taken and taken.default is None and "NanPolicy" in str(taken.annotation):
         nan = arguments.setdefault("nan", "raise")
         if numbers.nan and isinstance(nan, str) and nan == "raise":
             checks.fail("nan", "given for a domain with NaN, and not 'raise'", nan)
     release = dp.mechanism(function, **shape, **arguments)
-    row_loss = release.loss  # which may be of draws, and so cost less in rho than requested
+    row_loss = release.loss  # for some mechanisms a `Draws` loss, whose rho is smaller
     requested = dp.privacy.loss(*(arguments.get(name, zero) for name, zero in _LOSS.items()))
 
     def run(data: Any) -> Any:
@@ -566,7 +567,7 @@ def _measurement(
     )
 
 
-#: The makers that `register` adds to OpenDP's Context.
+#: The functions that `register` adds to OpenDP's Context.
 MEASUREMENTS = (
     make_laplace, make_gaussian, make_geometric, make_top_k, make_median, make_quantiles,
     make_histogram, make_kmeans,

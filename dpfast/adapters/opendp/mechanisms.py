@@ -79,7 +79,7 @@ class Measured(dp.extend.Mechanism[Any], dp.extend.Preparing[Any]):
         """Invoke the measurement of OpenDP, which draws its random bits itself."""
         try:
             return self.measurement.invoke(summary)
-        except Exception as error:  # whose words may show rows
+        except Exception as error:  # the message may show rows
             dp.extend.hide_error(error)
         raise DataError(f"{self.name}: OpenDP has no answer for these data")
 

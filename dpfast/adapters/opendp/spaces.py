@@ -17,14 +17,14 @@ PURPOSE = "the adapter dpfast.adapters.opendp"
 theirs: Any = extra("opendp.prelude", PURPOSE)
 mod: Any = extra("opendp.mod", PURPOSE)
 
-#: Metrics of datasets, and the relation of one step of each.
+#: The metrics between datasets, with the neighboring relation of distance 1.
 RELATIONS: dict[str, Neighbors] = {
     "SymmetricDistance": "add-remove",
     "InsertDeleteDistance": "add-remove",
     "ChangeOneDistance": "replace",
     "HammingDistance": "replace",
 }
-#: Types of numbers in vectors, as NumPy calls them.
+#: The types of numbers in vectors, with the names of NumPy.
 DTYPES = {f"{kind[0]}{size}": f"{kind}{size}" for kind in ("int", "uint") for size in (8, 16, 32)}
 DTYPES |= {"i64": "int64", "u64": "uint64", "f32": "float32", "f64": "float64"}
 _COLUMN = "dpfast column of "
@@ -86,7 +86,7 @@ def array_domain(dtype: Any = "float64") -> Any:
     rule = f"one of {', '.join(DTYPES.values())}"
     try:
         name = np.dtype(dtype).name
-    except Exception:  # an object may raise anything here
+    except Exception:  # an object may raise any error here
         checks.fail("dtype", rule, dtype)
     checks.choice("dtype", name, tuple(DTYPES.values()))
 

@@ -145,7 +145,7 @@ class ColumnarEngine:
             max_rows=params.max_contributions_per_partition,
             neighbors="add-remove",
         )
-        # Arguments are checked before anything is requested.
+        # Raises if an argument is wrong, before anything is requested.
         dp.expected_error(groups.agg, statistics, epsilon=1, delta=1e-6)
         kind = "TRUNCATED_GEOMETRIC" if keys is None else params.noise_kind.name
         spec = self._requested(kind, params)

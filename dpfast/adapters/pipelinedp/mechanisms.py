@@ -15,9 +15,9 @@ from dpfast.rng import Generator
 
 from ..scaled_noise import ScaledNoise, finite
 
-#: The largest epsilon of a release of dpfast; what satisfies it satisfies a larger one.
+#: The largest epsilon of a release of dpfast. For a larger one, this one is used.
 MOST = 500
-#: Scales, as exponents of two.
+#: The largest scale, as an exponent of two.
 _LARGEST = 900
 
 
@@ -47,7 +47,7 @@ def noise_of_gaussian(sensitivity: float, epsilon: float, delta: float) -> Scale
 class Additive:
     """Additive noise for numbers and arrays, paid for by PipelineDP's accountant."""
 
-    #: The generator of random bits; the secure one if None.
+    #: The generator of random bits; None for the secure one.
     rng: ClassVar[Generator | None] = None
 
     epsilon: float

@@ -34,7 +34,7 @@ from dpfast.rng import Generator
 from ..scaled_noise import ScaledNoise, finite
 from .mechanisms import MOST, noise_of_gaussian, noise_of_laplace
 
-#: The largest number of privacy ids that counts; a larger one counts as this.
+#: Larger numbers of privacy ids count as this one.
 _MOST = 2.0**53
 STRATEGIES = {"truncated_geometric": "", "laplace": "laplace", "gaussian": "gaussian"}
 
@@ -43,7 +43,7 @@ STRATEGIES = {"truncated_geometric": "", "laplace": "laplace", "gaussian": "gaus
 class Coin:
     """A coin that decides whether a partition is kept; `below` of its privacy ids do not count."""
 
-    rule: Any  # of `dpfast.extend.key_rule`
+    rule: Any  # from `dpfast.extend.key_rule`
     below: int
 
     name: ClassVar[str] = "partition selection"
@@ -82,12 +82,12 @@ class Threshold:
             delta /= 2
             root = math.nextafter(math.sqrt(groups), math.inf)
             noise = noise_of_gaussian(root, epsilon, delta)
-        # The factors cover what float64 rounds in the logarithms and in the quantile.
+        # The factors cover the rounding errors of the logarithms and of the quantile in float64.
         share = -math.expm1(math.log1p(-delta) / groups) * (1 - 2.0**-40)
         if share < 1e-300:
             checks.fail("delta", "at least 1e-300 for each key of a person", delta)
         tail = float(noise.scale) * quantile(distribution, share)
-        least = 1.0 + tail + abs(tail) * 2.0**-40 + 2 * noise.grid  # a grid is what noise rounds
+        least = 1.0 + tail + abs(tail) * 2.0**-40 + 2 * noise.grid  # noise is rounded to the grid
         return cls(noise, least, below, loss)
 
     def reduce(self, source: float) -> float:
@@ -111,7 +111,7 @@ def quantile(distribution: str, failure: float) -> float:
 class PartitionSelection:
     """A partition selection by the number of privacy ids, from `create_partition_strategy`."""
 
-    #: The generator of random bits; the secure one if None.
+    #: The generator of random bits; None for the secure one.
     rng: ClassVar[Generator | None] = None
 
     def __init__(

@@ -24,13 +24,14 @@ from dpfast.rng import Generator
 
 from .mechanisms import MOST
 
-#: Values in blocks, sorted by length; a block is at most about half as long as the next.
+#: Blocks of values in ascending order of length: each has at most about half as many values as the
+#: next.
 Blocks: TypeAlias = tuple[NDArray[np.float64], ...]
 
 
 def accumulated(values: Sequence[Any]) -> Blocks:
     """Return the accumulator of a partition's values: the values as blocks."""
-    numbers = [checks.real(value) for value in values]  # None becomes NaN, which does not count
+    numbers = [checks.real(value) for value in values]  # None becomes NaN, which is not counted
     return (np.array(numbers, np.float64),) if numbers else ()
 
 

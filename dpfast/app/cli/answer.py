@@ -24,9 +24,9 @@ from ..texts import error_text, loss_text
 from ..words import items, plain, truth_or_value, unquoted, value_of
 from .shared import Terminal, groups_table, print_pairs, text_options
 
-#: The options whose defaults count like [defaults] of a job, if the function takes them.
+#: Options whose defaults are passed only to functions that have them, like [defaults] of a job.
 STANDING = ("nan", "noise", "method")
-#: The columns of error bars.
+#: The columns of an output that hold error bars.
 BARS = ("low", "high", "half_width", "ranks")
 #: Seconds before a progress bar appears.
 PATIENCE = 1.0
@@ -56,7 +56,8 @@ def answer(
     for name in loss.keys() - entry.takes:
         checks.fail(name, f"left out, because {statistic} does not take it", loss[name])
     every = statistic == "count" and entry.arguments.get("nan", "keep") == "keep"
-    if (every or statistic == "kept_whole") and entry.columns == (None,):  # any column has its rows
+    # All columns have as many rows, so none is needed.
+    if (every or statistic == "kept_whole") and entry.columns == (None,):
         entry = replace(entry, columns=())
     opened = Files(files[0] if len(files) == 1 else list(files), **text)
     if statistic == "describe" and entry.columns == (None,):
@@ -133,7 +134,7 @@ def _table(
     if "keys" in table:
         table["keys"] = (
             [truth_or_value(item) for text in table["keys"] for item in items(text, "keys")]
-            if "of" in options  # compared with the rows of a column
+            if "of" in options  # these keys are compared with the rows of a column
             else _keys(table["keys"], by)
         )
     if "other_key" in table:
@@ -179,7 +180,7 @@ def _columns(kept: Mapping[str, Any], entry: Entry) -> dict[str, list[Any]]:
         return {name: [bound] for name, bound in zip(("lo", "hi"), value, strict=True)}
     if isinstance(quantiles := entry.arguments.get("qs", entry.arguments.get("q")), list):
         return {"q": plain(quantiles), "value": value}
-    if isinstance(value, list):  # of each two columns
+    if isinstance(value, list):  # a matrix: one entry for each pair of columns
         names = [str(name) for name in entry.columns]
         return {"column": names, **dict(zip(names, value, strict=True))}
     return {"value": [value]}

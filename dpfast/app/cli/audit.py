@@ -110,7 +110,8 @@ def _function(target: str) -> Any:
         ) from None
     finally:
         sys.path.remove(os.getcwd())
-    function = getattr(function, "mechanism", function)  # of a test that `claims` has made
+    # A test that was made by `claims` contains its mechanism.
+    function = getattr(function, "mechanism", function)
     if not callable(function):
         raise ArgumentError(f"target must be {rule}, got {target!r}, which is not a function")
     return function

@@ -131,7 +131,7 @@ def _version(is_wanted: bool) -> None:
         raise typer.Exit
 
 
-#: What makes values of texts.
+#: The functions that convert the texts of options to values.
 PARSERS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("q", "qs", "proportion", "granularity", "epsilon", "delta", "rho"), number),
     **{"coverage": number, "bins": _bins, "equal": _value, "nan": _nan},
@@ -139,14 +139,14 @@ PARSERS: dict[str, Callable[[str], Any]] = {
 }
 #: The options of all statistics, in the order of their help.
 OPTIONS = {name: option(name, PARSERS.get(name)) for name in ABOUT["options"]}
-#: What they are if nobody says it; others are left out.
+#: The defaults of options; an option without one here is left out if it is not given.
 USUAL: dict[str, Any] = {
     **{"files": Parameter.empty, "as_json": False, "as_csv": False, "nonnegative": False},
     **{"interval": False, "noise": "auto", "method": "auto"},
     **dict.fromkeys(("qs", "where", "by", "keys", "other_key"), ()),
     **TEXT_DEFAULTS,
 }
-#: What every statistic has, and what it has if there are groups of it.
+#: The options of every statistic, and those of statistics that have groups.
 SHARED = (
     *("files", "column", "where", "epsilon", "delta", "rho", "ledger", "neighbors"),
     *("ids", "max_rows", "rows", *TEXT, "as_json", "as_csv"),
@@ -254,11 +254,12 @@ def run(arguments: Sequence[str]) -> int:
     Every warning is one line too, except the warning about a call without a budget: a ledger is an
     option.
     """
-    # The base of the parser's own errors; typer carries its copy of click or imports it.
+    # The base class of the parser's errors. Typer contains a copy of click, or imports it.
     usage: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
-    if sys.stdout is None:  # closed by the caller: a released answer would be lost
+    if sys.stdout is None:  # the caller has closed it: a released answer would be lost
         return _fail("standard output is closed", OTHER)
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a name that the terminal cannot show
+    # So that names the terminal cannot show do not raise an error.
+    if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with warnings.catch_warnings():
@@ -273,24 +274,25 @@ def run(arguments: Sequence[str]) -> int:
     except (typer.Abort, KeyboardInterrupt):
         code = INTERRUPTED
     except OSError as error:
-        # Keep the interpreter from complaining on its way out.
+        # So that the interpreter does not report an error when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # the reader of the output has gone
+        if isinstance(error, BrokenPipeError):  # the program that reads the output has ended
             return OTHER
         return _fail(f"the answer cannot be written: {error.strerror}", OTHER)
     except usage as error:
-        message = error.format_message()  # empty where no arguments showed the help
+        # Empty if the command was called without arguments and printed its help.
+        message = error.format_message()
         return _fail(message, ARGUMENT) if message.strip() else ARGUMENT
-    except Exception as error:  # of a library, whose text may quote a row
+    except Exception as error:  # an error of a library, whose text may quote a row
         from ...extend import hide_error
 
         return _fail(f"a fault of dpfast or a library (DPFAST_LOG): {hide_error(error)}", OTHER)
-    # Some versions of typer make an exit code of Ctrl-C, others an exception.
+    # Typer returns an exit code for Ctrl-C in some versions, and raises an exception in others.
     return _fail("interrupted", INTERRUPTED) if code == INTERRUPTED else int(code)
 
 
 def _fail(message: str, code: int, kind: str = "error") -> int:
-    if sys.stderr is not None:  # print() would take standard output instead
+    if sys.stderr is not None:  # print(file=None) would write to standard output
         with suppress(OSError):
             print(f"dpfast: {kind}:", printable(" ".join(message.split())), file=sys.stderr)
     return code

@@ -51,7 +51,8 @@ def draw(budget: Budget, path: str) -> None:
     picture = figure(budget)
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph")  # of a name that the font does not have
+            # A name may have letters that the font lacks.
+            warnings.filterwarnings("ignore", "Glyph")
             picture.savefig(path)
     except ValueError:
         endings = ", ".join(sorted(picture.canvas.get_supported_filetypes()))

@@ -26,16 +26,16 @@ def number(text: str) -> Any:
     """Read a number exactly: 0.1 is one tenth. The library checks its range."""
     power = re.search(r"e[+-]?0*(\d{4,})\s*$", text, re.IGNORECASE)
     try:
-        if power:  # as a float infinite or zero; as a fraction it might fill the memory
+        if power:  # a huge exponent: as a fraction, the number might not fit in memory
             return float(text)
         exact = Fraction(text)
     except (ValueError, ZeroDivisionError):
         try:
-            return float(text)  # "nan" and "inf", which the library refuses by name
+            return float(text)  # "nan" or "inf", which the library refuses
         except ValueError:
             raise typer.BadParameter(f"{text!r} is not a number") from None
     try:
-        plain = float(text)  # reads better in messages, where it means the same
+        plain = float(text)  # if it is equal, a float is easier to read in messages
     except ValueError:
         return exact
     return plain if math.isfinite(plain) and Fraction(repr(plain)) == exact else exact

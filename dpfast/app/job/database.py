@@ -53,7 +53,7 @@ class Sql:
         except ImportError:
             kind = self.parts.scheme.replace("postgresql", "postgres")
             mend = f"data.sql.connect needs pip install 'ibis-framework[{kind}]'"
-        except Exception as error:  # whose text has the URL
+        except Exception as error:  # the message contains the URL
             why = hide_error(error)
         if mend:
             raise MissingExtraError(mend)
@@ -95,7 +95,7 @@ def read(table: Any, folder: Path) -> Sql:
         raise ArgumentError("data.sql must have table, or query instead")
     said = {key: text(f"data.sql.{key}", table[key]) for key in table if key != "connect"}
     url, parts = str(table.get("connect")), urlsplit("")
-    with suppress(ValueError):  # whose text may have the password
+    with suppress(ValueError):  # the message may contain the password
         parts = urlsplit(url)
     if not url.startswith(f"{parts.scheme}://"):
         raise ArgumentError(URL)
@@ -103,7 +103,7 @@ def read(table: Any, folder: Path) -> Sql:
     path = f"{parts.netloc}{parts.path}"
     if parts.scheme in EMBEDDED and path and not path.startswith((":memory:", "md:")):
         file = folder / path
-        if not file.is_file():  # or an empty one would be made
+        if not file.is_file():  # otherwise the library would create an empty database
             raise SourceError(f"data.sql.connect: database {str(file)!r} does not exist")
         parts = parts._replace(netloc="", path=str(file))
         url = f"{parts.scheme}://{file}" + f"?{parts.query}" * bool(parts.query)

@@ -56,7 +56,7 @@ SECTIONS = {
     "release": None,
 }
 ENDINGS = (".json", ".csv", ".parquet", ".html")
-#: A variable of the environment, or how the beginning of one is written that is none.
+#: An environment variable, or "$${", which stands for a literal "${".
 VARIABLE = re.compile(r"\$\$\{|\$\{(?P<name>[^}]*)\}")
 
 
@@ -109,7 +109,7 @@ def read(path: Any) -> Job:
         document = tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise ArgumentError(f"job file {file.name} must be TOML in UTF-8") from None
-    except ValueError as error:  # also of an integer of thousands of digits
+    except ValueError as error:  # also raised for an integer with thousands of digits
         raise ArgumentError(f"job file {file.name} must be TOML: {error}") from None
     except RecursionError:
         raise ArgumentError(f"job file {file.name} must be TOML with fewer nested levels") from None
@@ -196,7 +196,8 @@ def _filled(name: str, value: Any) -> Any:
         if key is None:
             return "${"
         if key not in os.environ:
-            checks.fail(name, "a text whose variables are set", match[0])  # not all: a password
+            # Only the name is shown: the rest of the text may be a password.
+            checks.fail(name, "a text whose variables are set", match[0])
         return os.environ[key]
 
     return VARIABLE.sub(variable, value) if isinstance(value, str) else value

@@ -149,7 +149,7 @@ def _texts(row: dict[str, Any]) -> list[str]:
     return [str(row.get("group") or ""), number, row["error"] or row.get("bar") or row["note"]]
 
 
-#: A release, a job, its answers or its plan, in the types of JSON.
+#: Facts of a release, a job, its answers or its plan, in the types of JSON.
 Facts: TypeAlias = dict[str, Any]
 
 
@@ -239,7 +239,7 @@ def _explained(plan: Plan, release: Release) -> Facts:
     return {
         **plan.facts(release),
         "what": release.mechanism.what,
-        "share": str(release.share[kind] / getattr(whole, kind)),  # exactly
+        "share": str(release.share[kind] / getattr(whole, kind)),  # the exact fraction
         "passes": passes(plan, release),
     }
 
@@ -255,12 +255,13 @@ def passes(plan: Plan, release: Release) -> int | None:
     """
     mechanism, entry = release.mechanism, release.entry
     if plan.job.sql is not None:
-        return None  # statements
+        return None  # databases run statements instead of passes
     if entry.by or mechanism.passes is None:
         return mechanism.passes
     files, rows = plan.files, plan.rows_of(release)
     is_whole = not entry.where and mechanism.ids is None
-    counted = is_whole and files.length is not None  # by the format
+    # Whether the format of the file states the number of rows.
+    counted = is_whole and files.length is not None
     if entry.statistic == "count" and counted and mechanism.missing == "keep":
         return 0
     small = counted and rows is not None and rows <= order.SMALL
@@ -314,7 +315,7 @@ def _of_groups(value: dict[str, list[Any]], outcome: Outcome) -> Iterator[dict[s
 
     Error bars are columns of the answer, by the names of the statistics: one for all of its bins.
     """
-    by = outcome.release.entry.by or ("column",)  # which a table is described by
+    by = outcome.release.entry.by or ("column",)  # a description has a row for each column
     terms = outcome.release.record["parameters"].get("statistics")
     names = outcome.release.mechanism.parameters.get("statistics", ())
     keys = list(zip(*(value[name] for name in by), strict=True))
@@ -398,7 +399,7 @@ def _at(outcome: Outcome, release: Facts, index: tuple[int, ...]) -> str:
 
 
 def _bin(edges: list[Any], index: int, count: int) -> str:
-    if len(edges) == count:  # categories
+    if len(edges) == count:  # each category is a bin
         return _edge(edges[index])
     end = "]" if index == count - 1 else ")"
     return f"[{_edge(edges[index])}, {_edge(edges[index + 1])}{end}"
@@ -445,7 +446,7 @@ def write(results: Results, path: Path) -> None:
     """
     content = WRITERS[path.suffix.lower()](results, path)
     try:
-        with _new_file(path) as temporary:  # its permissions are those of a new file
+        with _new_file(path) as temporary:  # the file gets the permissions of a new file
             with open(temporary, "xb") as file:
                 file.write(content)
                 file.flush()
@@ -472,7 +473,7 @@ def _json(results: Results, path: Path) -> bytes:
 
 def _csv(results: Results, path: Path) -> bytes:
     text = io.StringIO(newline="")
-    # Lines end as in RFC 4180; else a "\r" would not be quoted.
+    # RFC 4180 requires this line end. Without it, a "\r" in a value would not be quoted.
     table = csv.DictWriter(text, FIELDS)
     table.writeheader()
     table.writerows(rows(results))
@@ -480,7 +481,7 @@ def _csv(results: Results, path: Path) -> bytes:
 
 
 def _parquet(results: Results, path: Path) -> bytes:
-    import pyarrow.parquet as pq  # which `check` has looked for
+    import pyarrow.parquet as pq  # `check` has made sure that it is installed
 
     out = io.BytesIO()
     pq.write_table(results.table(), out)
@@ -491,7 +492,7 @@ def _html(results: Results, path: Path) -> bytes:
     return page(report(results), list(rows(results))).encode()
 
 
-#: What an output file holds, by how its name ends.
+#: The functions that write an output file, by the ending of its name.
 WRITERS: dict[str, Callable[[Results, Path], bytes]] = {
     ".json": _json,
     ".csv": _csv,

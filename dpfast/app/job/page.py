@@ -62,7 +62,7 @@ def _section(release: Any, rows: list[Row]) -> str:
         return "\n".join([*parts, f'<p class="error">{escape(release["failure"])}</p>'])
     if release["value"] is None:
         return "\n".join([*parts, f'<p class="note">{escape(release["note"])}</p>'])
-    if isinstance(release["value"], dict):  # a table for each column of answers
+    if isinstance(release["value"], dict):  # answers of several columns: a table for each
         parts += (_table(lines, at, most) for at, lines in groupby(rows, key=lambda row: row["at"]))
     else:
         parts.append(_table(rows, "", most))
@@ -103,7 +103,7 @@ def _cell(row: Row, low: float, high: float) -> str:
     if len(ends) == 1:
         return "<td></td>"
     zero, value = ends[0], ends[len(ends) // 2]
-    width = max(1.0, abs(value - zero))  # 0 is seen, too
+    width = max(1.0, abs(value - zero))  # at least one pixel, so that 0 is visible
     start = min(zero, value, WIDTH - width)
     bar = f'<rect x="{start:.1f}" y="2" width="{width:.1f}" height="{HEIGHT - 4}"/>'
     if len(ends) > 2:

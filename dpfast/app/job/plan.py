@@ -26,10 +26,10 @@ from ..files import existing, other_file
 from ..functions import check_where, error_of
 from . import job_file
 
-#: The version of keys. Keys made of other words need another one.
+#: The version of keys. It must change if keys are made from other facts.
 KEY_VERSION = "dpfast job 1"
 
-#: The arguments of contribution bounding by group, beside `by` and `where`.
+#: The arguments of contribution bounding by group, besides `by` and `where`.
 BOUNDS = ("keys", "other_key", "ids", "max_groups", "max_rows", "rows_limit")
 
 #: The loss of one release, as arguments of its function.
@@ -93,7 +93,8 @@ class Plan:
 
     def facts(self, release: Release) -> dict[str, Any]:
         """Return the public facts of a release, with its expected error for `rows_of` rows."""
-        if (rows := self.rows_of(release)) is None:  # advice: a group has no more
+        # Gives advice: no group has more rows than there are.
+        if (rows := self.rows_of(release)) is None:
             error_of(release.mechanism, self.rows)
         bar = error_of(release.mechanism, rows)
         return {"name": release.entry.name, **release.record, "error": asdict(bar)}
@@ -116,9 +117,9 @@ class Plan:
             return checked
         if not make:
             return existing(self.job.ledger, **about)
-        try:  # without a look whether it is there: another process may make it just now
+        try:  # without a check whether the file exists, because another process may create it now
             return Budget(**limit, name=self.job.name, path=self.job.ledger.absolute())
-        except ArgumentError:  # it is there, with another limit or name
+        except ArgumentError:  # the file exists, with another limit or name
             return Budget(**about, path=self.job.ledger)
 
     def affords(
@@ -217,7 +218,7 @@ def _check_outputs(job: job_file.Job, files: Files) -> None:
         out = output.resolve()
         other_file(field, output, used)
         used.append((out, "output.path"))
-        # A part of a directory, or of a pattern.
+        # The output would be read as part of a directory, or of a pattern.
         is_part = out.suffix in (".parquet", ".csv") and any(map(out.is_relative_to, folders))
         if is_part or (out.parent, out.suffix) in parts:
             checks.fail(field, "outside the directory of the data", str(output))
@@ -250,7 +251,8 @@ def _key(entry: Entry, mechanism: Any, record: Any, files: Files, version: str) 
     keeps answers apart: privacy requires only that one answer is published for one spend.
     """
     loss = record["loss"]
-    if isinstance(mechanism.loss, Pure):  # its finer bound under zCDP changes no answer
+    # Cells and draws give a smaller rho, but do not change answers.
+    if isinstance(mechanism.loss, Pure):
         loss = {"kind": "Pure", "epsilon": loss["epsilon"]}
     words = [
         KEY_VERSION,

@@ -30,7 +30,7 @@ from ...extend import Files, SharedPasses, data_version, hide_error, prepare
 from ..functions import bar_of, encoded
 from .plan import Plan, Release
 
-#: One number, or a vector or matrix of them; columns, of groups; None for no answer.
+#: A number, a vector, a matrix, or the columns of a table by group; None without an answer.
 Answer: TypeAlias = float | list[float] | list[list[float]] | dict[str, list[Any]] | None
 
 
@@ -120,7 +120,8 @@ def _answered(release: Release, source: Any, budget: Budget, note: str, version:
             answer = release.entry.release(prepared)
             dated = {name: getattr(answer, name) for name in ("entry", "time", "is_noise")}
             kept = {**encoded(answer.value), **dated}
-            if not isinstance(answer.bar.half_width, dict):  # groups have theirs in the answer
+            # Tables by group contain their error bars.
+            if not isinstance(answer.bar.half_width, dict):
                 kept["bar"] = bar_of(answer.bar, answer.ends)
         except DataError as error:
             if budget.last_entry is None:
