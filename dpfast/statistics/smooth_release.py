@@ -48,7 +48,7 @@ def smooth_beta(
     rho: Number | None = None,
     noise: NoiseName = "auto",
 ) -> float:
-    """Return the largest `beta` of a smooth bound that suits the noise of a loss, a public number.
+    """Return the largest `beta` that a smooth bound may have for the noise of a loss.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def smooth_beta(
     Returns
     -------
     float
-        The `beta` to compute the bound with.
+        The `beta` to compute the bound with: a public number.
 
     Raises
     ------

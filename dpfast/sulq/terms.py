@@ -212,7 +212,7 @@ def joint(terms: Sequence[Term], source: RowSource, neighbors: str) -> list[Func
     functions = []
     for term in terms:
         if term.bounds is not None or term.l2 is not None:
-            checks.fail("l2", "the only bound of a batch with l2", term)
+            checks.fail("l2", "the only bound: no term of its batch may have bounds or l2", term)
         if not isinstance(term.f, str):
             functions.append(row_functions.function_of(term.f, term.size, source, neighbors))
         elif checks.choice("f", term.f, ("count", "value", "row")) == "value":

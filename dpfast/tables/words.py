@@ -144,7 +144,8 @@ def _check_places(array: Any) -> None:
 
     low, high = (end.as_py() for end in pc.min_max(array.indices).values())
     if low is not None and not 0 <= low <= high < len(array.dictionary):
-        raise DataError("a column of text must have entries of its dictionary, but some are not")
+        rule = "a column of text must have entries of its dictionary, but an index is outside"
+        raise DataError(rule)
 
 
 def is_text(kind: Any) -> bool:
