@@ -682,6 +682,11 @@ Definition gap (lo hi : R) (x : list R) (ij : nat * nat) : R :=
 Definition distance (p r n : nat) (ij : nat * nat) : nat :=
   pair_distance (quantile_rank p r) n (fst ij) (snd ij).
 
+Lemma in_pairs : forall n ij, In ij (pairs n) <-> (fst ij < snd ij <= n + 1)%nat.
+Proof.
+  intros n [i j]. unfold pairs. rewrite filter_In, in_prod_iff, !in_seq, Nat.ltb_lt. simpl. lia.
+Qed.
+
 (* What dpfast computes: the greatest x_j - x_i of the pairs with D(i, j) <= k. *)
 Definition quantile_local (lo hi : R) (p r : nat) (x : list R) (k : nat) : R :=
   greatest (map (gap lo hi x)
@@ -706,14 +711,12 @@ Lemma quantile_exact : forall lo hi p r x, lo <= hi -> (0 < r)%nat -> (p <= r)%n
     (change_weighted (neighbors lo hi) (quantile lo hi p r) beta x).
 Proof.
   intros lo hi p r x Hlo Hr Hp T. destruct (quantile_rank_rule p r Hr Hp) as [Hm Hs].
-  assert (In_pairs : forall ij, In ij (pairs (length x)) <-> (fst ij < snd ij <= length x + 1)%nat).
-  { intros [i j]. unfold pairs. rewrite filter_In, in_prod_iff, !in_seq, Nat.ltb_lt. simpl. lia. }
   apply gaps_exact.
   - intros k. destruct (some_change lo hi Hlo (quantile lo hi p r) k x T) as (d & Hd & _). eauto.
-  - intros ij k H Hk. apply In_pairs in H.
+  - intros ij k H Hk. apply in_pairs in H.
     apply reachable_change; trivial. now apply pair_distance_reachable.
   - intros k d Hd. destruct (change_reachable lo hi _ Hlo Hm k x d T Hd) as (i & j & H & Hr' & H').
-    exists (i, j). rewrite In_pairs. repeat split; trivial; try apply H.
+    exists (i, j). rewrite in_pairs. repeat split; trivial; try apply H.
     now apply pair_distance_reachable.
 Qed.
 
