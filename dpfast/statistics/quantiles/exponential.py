@@ -3,86 +3,102 @@
     ExponentialQuantile(lo, hi, neighbors, nan, loss, assume_sorted=False, lattice=None, q=q)
     ExponentialExtreme(lo, hi, neighbors, nan, loss, q=q), q = 0 or 1
 
-`q` is a Fraction in [0, 1]; `lo <= hi` finite floats; `neighbors` "replace" or "add-remove"; `nan`
-a policy as `_core.checks.nan_policy` returns it; `loss` a `privacy.Pure` or `privacy.ZCDP`, the
-whole loss of the call. The constructors raise `ArgumentError` for bounds too close for a grid and a
-loss too small for float64, so nothing has been spent by then. `cells` (first, last), `grid` and
-`rate` are the public numbers that were chosen, for a comparison of methods.
+`q` is a Fraction in [0, 1], and `lo <= hi` are finite floats. `neighbors` is "replace" or
+"add-remove", `nan` is a policy as `_core.checks.nan_policy` returns it, and `loss` is a
+`privacy.Pure` or `privacy.ZCDP`: the whole loss of the call. The constructors raise `ArgumentError`
+for bounds that are too close for a grid, and for a loss that is too small for float64, so nothing
+has been spent by then. The attributes `cells` (first, last), `grid` and `rate` are the public
+numbers that were chosen. With them methods can be compared.
 
-Every row is first put on the cell of the public grid at or next below it, a change of each row
-by itself and of at most about ``2**-40`` of the range; so ties of values are ties on a cell.
+Every row is first put on the cell of the public grid at or next below it. This changes each row by
+itself, and by at most about ``2**-40`` of the range. So equal values are on the same cell.
 
-**Positions.** A node is the cells from a to b, its two ends, the rows on the cells between them,
-and of the rows on an end a part. So a row has a mass s in the node: 1, or less on an end, or 0. For
-one quantile the node has all cells and all rows; `recursive` uses other nodes. Let M(o) be the mass
-on cells below o. The candidates are the cells of the node, and have these positions:
+**Positions.** A node is a range of cells from a to b, the two ends of the node. It contains the
+rows on the cells between the ends, and a part of each row on an end. So a row has a mass s in the
+node: 1, or less on an end, or 0. For one quantile the node has all cells and all rows; `recursive`
+uses other nodes. M(o) is the mass on cells below o.
 
-* an end, all from M(o) to M(o) and the mass on it;
-* another cell that k rows are on, all from ``M + 1/2 + floor(2 q r') / 2`` to
-  ``M + k - 1/2 - floor(2 (1 - q) r') / 2``, where ``r' = min(r, k - 1)`` for a public r: the
-  middles of rows, but for some of each side;
-* a cell in a gap, of s cells from a cell with rows or end a' to the next b', one position,
-  ``M - 1/2`` if ``o - a' <= w``, ``M + 1/2`` if ``b' - o <= w``, and M between them, where
-  ``w = min(floor(d s), floor((s - 1) / 2))`` for a public d below 1/2.
+The candidates are the cells of the node. These are the positions of a candidate o, with M = M(o):
 
-The utility is minus u(o), the distance of the positions from the target ``t = q m + z``, where m is
-the mass of the node and z a public number. For one quantile that is ``q (n - 1) + 1/2``, the middle
-of the row whose value numpy.quantile takes, or between two. The base measure, what cells weigh
-whatever the data are, is that of `noise.grid.Base`.
+* An end has all positions from M to M plus the mass on it.
+* Another cell with k rows has all positions from ``M + 1/2 + floor(2 q r') / 2`` to
+  ``M + k - 1/2 - floor(2 (1 - q) r') / 2``. Here ``r' = min(r, k - 1)`` for a public r. These are
+  the middles of the rows, without some on each side.
+* A cell in a gap has one position. Let a' be the next cell below it that has rows or is an end, b'
+  the next one above it, and ``s = b' - a'``. The position is ``M - 1/2`` if ``o - a' <= w``,
+  ``M + 1/2`` if ``b' - o <= w``, and M otherwise. Here ``w = min(floor(d s), floor((s - 1) / 2))``
+  for a public d below 1/2.
 
-If the node is to be divided, the candidates are pairs of a cell and a fraction f. An end has the
-position that is f of its mass above M, another cell with rows ``M + 1/2 + f (k - 1)``, and in gaps
-f makes no difference.
+The utility is minus u(o), the distance of these positions from the target ``t = q m + z``. Here m
+is the mass of the node, and z is a public number. For one quantile the target is
+``q (n - 1) + 1/2``. This is the middle of the row whose value numpy.quantile returns, or a point
+between two such middles. The base measure, the weight of a cell before the data are seen, is
+`noise.grid.Base`.
 
-**Sensitivity.** *A row of mass s that comes raises the lowest and the highest position of every
-candidate by something from 0 to s.* If it is on an end, M rises by s above, and on the end its own
-mass; gaps are as they were, since an end is one whatever is on it. If it comes to a cell c between
-the ends, s = 1. On a cell that rows are on already, k rises by 1, and f (k - 1) by f; 2 q r' and
-2 (1 - q) r' rise by 2 at most, their floors, too, and the highest position by 1 less than half of
-that. From a gap,
-c = o goes to ``M + 1/2``, whatever f is, from that less 0, 1/2 or 1. Of the other cells those above
-c have one more row below, and those in its gap may change their place in it. Let c < o, so that
-instead of a' it is c that lies next below o. (1) If ``o - a' <= w``, then ``o - c <= w`` still:
-w grows by 0 or 1 from one s to the next (floor(d s) does, as d < 1, and so does the other), so it
-loses no more than ``c - a'``. (2) If ``b' - o <= w`` now, it was so before, as w does not fall
-in s. So o, which has one row more below, does not go to a higher of the three places, and falls by
-at most two if it was near b', to ``M + 1/2`` as before, by one if it was between, and by none if it
-was near a'. It rises by something from 0 to 1. If c > o, M stays, and the same holds with sides and
-signs exchanged.
+If the node is to be divided, the candidates are pairs of a cell and a fraction f. Each has one
+position: on an end f of its mass above M, on another cell with rows ``M + 1/2 + f (k - 1)``, and in
+a gap the one above, for every f.
 
-t rises by q s. So with **D = max(q, 1 - q)** u changes by D s at most. A row that is replaced
-leaves with s and comes with s', and ``position - t`` changes by something between
-``-(1 - q) s - q s'`` and ``(1 - q) s' + q s``: u changes by at most
-**b = D max(s, s') + (1 - D) min(s, s')**. For one quantile these are D and 1. (Nothing in this asks
-for more of w than that it is a public function of s, and so.)
+**Sensitivity.** *An added row of mass s raises the lowest and the highest position of every
+candidate by a number from 0 to s.*
 
-So probabilities proportional to ``base(o) exp(-c u(o))`` with c = epsilon / (2 D), or epsilon / 2,
-are epsilon-DP (McSherry and Talwar, FOCS 2007), of range epsilon moreover, which costs less than
-``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly: `privacy.Draws`). Where only some
-rows are kept, a row that is replaced may also leave them or enter. That changes u by no more than
-D <= 1 either.
+If the row is on an end, M rises by s for the cells above it. The highest position of the end itself
+rises by s. Gaps do not change, because an end bounds a gap whether or not rows are on it.
 
-**d** is what has the least expected distance where the target is a row's own rank, with a gap on
-either side: cells with u = 0 have the weight 2 d, those with u = 1/2 the weight
-``(1 - 2 d) exp(-c / 2)``, and the distances within add up to a minimum at
-``d = 1 / (2 (1 + exp(c / 4)))``. It tends to a quarter for a small c, and for a large one the
-answer lies ever nearer to the row.
+If the row is on a cell c between the ends, s = 1. The candidate o is c or another cell:
 
-**r** is 0 but for a lattice, where it is 6 / c. There a tied value has another one next to it, with
-no gap between them. A target that lies x ranks within the one's rows is x ranks from the other's,
-and more where these stop short of their ends; e^(-c x) is how often the wrong one would be drawn.
-Cells of a gap, which are near the ends of a tie, would gain by it.
+* o = c, with k rows so far. k rises by 1, and f (k - 1) by f. 2 q r' and 2 (1 - q) r' rise by at
+  most 2, and so do their floors. The lowest position rises by half of the first increase, and the
+  highest by 1 less half of the second.
+* o = c, in a gap so far. The position was ``M + 1/2`` less 0, 1/2 or 1. Now it is ``M + 1/2``, for
+  every f.
+* o above c. M rises by 1. If o is in the gap of c, c is now the next cell below o instead of a',
+  and the position relative to M may change. (1) If ``o - a' <= w`` before, then ``o - c <= w`` now:
+  s falls by ``c - a'``, and w falls by no more. For w grows by 0 or 1 from each s to the next,
+  because floor(d s) does (d < 1), and so does floor((s - 1) / 2). (2) If ``b' - o <= w`` now, this
+  was so before, because w does not fall in s. So, relative to M, o does not move to a higher one of
+  the three positions. It falls by at most 1 if it was at ``M + 1/2``, by at most 1/2 if it was at
+  M, and not at all if it was at ``M - 1/2``. With M itself, it rises by 0 to 1.
+* o below c. M does not change. The same argument holds with sides and signs exchanged.
 
-**Permute-and-flip.** On a lattice of at most `FLIPPED` numbers all cells weigh the same, and for a
-pure loss the draw is McKenna and Sheldon's: the cell with the least u(o) - E(o) / c for independent
-standard exponential E (Ding et al. 2021), where the exponential mechanism has Gumbel variables. Let
-the E of all other cells be fixed. o is drawn if E(o) is not below x, the largest of
-``c (u(o) - u(p)) + E(p)`` for other cells p. A row moves each c u by epsilon / 2 at most, and so x
-by epsilon, and ``P(E >= x + epsilon) >= exp(-epsilon) P(E >= x)`` for any x: it is epsilon-DP for
-the same c. Its range is no less than that of other pure losses, so in zCDP it costs as much as
-they do. A cell with u(o) - u(p) = g for the best p needs E(o) >= c g, which has the
-probability exp(-c g): the bound of an error is that of the exponential mechanism, and errors are
-down to half of its where few numbers are near the target.
+The target t rises by q s. So with **D = max(q, 1 - q)**, u changes by at most D s. Under "replace"
+a row of mass s leaves and one of mass s' comes. Then ``position - t`` changes by a number between
+``-(1 - q) s - q s'`` and ``(1 - q) s' + q s``, and u by at most **b = D max(s, s') + (1 - D) min(s,
+s')**. For one quantile these two bounds are D and 1. (All that the proof needs of w is that it is a
+public function of s that grows by 0 or 1.)
+
+So probabilities proportional to ``base(o) exp(-c u(o))``, with c = epsilon / (2 D), or epsilon / 2
+under "replace", are epsilon-DP (McSherry and Talwar, FOCS 2007). They also have bounded range
+epsilon, which costs less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
+`privacy.Draws`). If a mask keeps some of the rows, a row that is replaced may also leave the kept
+rows or enter them. That changes u by no more than D <= 1.
+
+**d** minimizes the expected distance if the target is the rank of a row, with a gap on each side.
+Cells with u = 0 have the weight 2 d, and those with u = 1/2 have the weight
+``(1 - 2 d) exp(-c / 2)``. The expected distance from the row is least for
+``d = 1 / (2 (1 + exp(c / 4)))``. For small c this tends to 1/4. For large c the answer is ever
+nearer to the row.
+
+**r** is 0, but 6 / c on a lattice. There a tied value has another one next to it, with no gap
+between them. Let the target be x ranks inside the rows of one value. Then it is x ranks from the
+rows of the next value, or more if the positions of that value stop short of its ends. The wrong
+value would be drawn in proportion to e^(-c x). Elsewhere r must be 0: the cells of a gap are near
+the ends of a tie, and would gain weight by it.
+
+**Permute-and-flip.** On a lattice of at most `FLIPPED` numbers all cells have the same weight. For
+a pure loss the draw is then that of McKenna and Sheldon: the cell with the least u(o) - E(o) / c,
+for independent standard exponential variables E (Ding et al. 2021). The exponential mechanism is
+the same with Gumbel variables.
+
+Proof of epsilon-DP: let E be fixed for all other cells. o is drawn if E(o) is not below x, the
+largest of ``c (u(o) - u(p)) + E(p)`` over other cells p. A row changes each c u by at most epsilon
+/ 2, so x by at most epsilon. And ``P(E >= x + epsilon) >= exp(-epsilon) P(E >= x)`` for every x. So
+the c is that of the exponential mechanism. The range of the loss is no smaller than for other pure
+losses, so it costs as much as these in zCDP.
+
+A cell with u(o) - u(p) = g for the best cell p needs E(o) >= c g, which has the probability exp(-c
+g). So the bound on the error of the exponential mechanism holds, too. If few numbers are near the
+target, the error is as small as half of that of the exponential mechanism.
 
 References
 ----------
