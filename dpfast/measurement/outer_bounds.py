@@ -2,49 +2,55 @@
 
     DrawnBounds(share, neighbors, nan, each)
 
-*What is drawn.* For a public number o let A(o) be how many rows lie above it and B(o) how many lie
-below (`tails.beyond`), o- and o+ the public numbers next to it, n the rows that are numbers, and
-q <= 1/4 the share of them that may lie beyond either bound, by default 0. A pair ``lo < hi`` is
-drawn with probability proportional to
+*What is drawn.* For a public number o, let A(o) be the number of rows above it, and B(o) the number
+of rows below it (`tails.beyond`). Let o- and o+ be the public numbers next to it, n the number of
+rows that are numbers, and q <= 1/4 the share of these that may lie beyond either bound, by default
+0. A pair ``lo < hi`` is drawn with probability proportional to
 
-    w(hi) w(-lo) exp(-r (u(hi) + v(lo))),      r = c if q = 0, and else c / 2,
+    w(hi) w(-lo) exp(-r (u(hi) + v(lo))),      r = c if q = 0, and otherwise c / 2,
     u(hi) = max(A(hi) - q n, q n - A(hi-), 0),      v(lo) = max(B(lo) - q n, q n - B(lo+), 0).
 
-So u is 0 if the row of rank q n from above lies between hi- and hi; if q = 0 it is A(hi). The prior
-w is public: it falls by a factor of e^2.5 an octave beyond 2^-4, so that a bound that is far too
-wide, which rows do not contradict, is unlikely enough. If q = 0 a bound also leaves out some rows,
-of the order of 1 / c, for any n: the noise for a wider bound would do more harm than clipping these
-rows (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019).
+So u is 0 if the row of rank q n from above lies between hi- and hi; if q = 0, u is A(hi).
 
-*Loss, q = 0.* An added row raises A(hi) by 1 if it lies above hi, and B(lo) if it lies below lo,
-but never both, because lo < hi. So the sum changes by 0 to 1.
+The prior w is public. Beyond 2^-4 it falls by a factor of e^2.5 in each octave. Rows do not
+contradict a bound that is far too wide, so the prior has to make it improbable. If q = 0, a bound
+also leaves out some rows, of the order of 1 / c, for any n. The noise for a wider bound would do
+more harm than clipping these rows (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019).
 
-*Loss, q > 0.* Let a row be added. T = q n grows by q, the same for all pairs. The row lies
+*Loss, q = 0.* An added row raises A(hi) by 1 if it lies above hi, and B(lo) by 1 if it lies below
+lo. It never does both, because lo < hi. So u + v changes by 0 to 1.
 
-* above hi: A(hi) and A(hi-) grow by 1, and u changes by -(1 - q) to 1 - q;
-* between hi- and hi: only A(hi-) grows, and u changes by -(1 - q) to 0;
-* below hi-: u changes by -q to q,
+*Loss, q > 0.* Let a row be added. T = q n grows by q, for all pairs. There are three cases for u:
 
-and so for v. If one of the two is of the last kind, their sum changes by -1 to 1. As lo < hi, both
-are of another kind only where hi- is lo and the row lies between them. Then neither grows. Every
-row is above lo or below hi, so A(hi-) + B(lo+) >= n >= 2 T, and T - A(hi-) and T - B(lo+) are not
-both above 0: one of u and v falls by no more than A(hi) - T or B(lo) - T does, which is q. So the
-sum changes by -1 to 0.
+* The row is above hi. A(hi) and A(hi-) grow by 1, and u changes by -(1 - q) to 1 - q.
+* The row is between hi- and hi. Only A(hi-) grows, and u changes by -(1 - q) to 0.
+* The row is below hi-. Neither grows, and u changes by -q to q.
 
-All exponents change by numbers of an interval of length c, then. A draw is c-DP (McSherry and
-Talwar, FOCS 2007), and of bounded range c, at less than c^2 / 8 in zCDP (Cesar and Rogers, ALT
-2021; exactly: `privacy.Draws`). Two draws, one for each bound, would cost twice that. A row that is
-replaced goes and another one comes: 2 c under "replace", where c is half as large. The same covers
-rows that enter or leave by a mask.
+The cases for v are the same. If one of u and v is in the third case, u + v changes by -1 to 1.
 
-*Draw.* Let a_i and b_j be the logarithms of what the numbers weigh as lower and as upper bounds,
-and G_j a float64 above that of the sum of exp(a_i) over i < j, by 3/4 or so. First j is drawn in
-proportion to exp(b_j + G_j), and is kept with the probability that the sum is of exp(G_j), about a
-half, with an i that is drawn in proportion to exp(a_i): integers W_i above exp(a_i) propose it, one
-coin corrects for W_i, and another one for their sum. All of these are exact (`noise.choice`), so
-rounding in G decides how often a draw is made again, and nothing else.
+As lo < hi, both can be in another case only if hi- is lo and the row lies between them. Then u and
+v do not grow. Every row is above lo or below hi, so A(hi-) + B(lo+) >= n >= 2 T. Hence T - A(hi-)
+and T - B(lo+) are not both above 0. So one of u and v falls by no more than A(hi) - T or B(lo) - T
+does, which is q. So u + v changes by -1 to 0.
 
-The pair is widened by an eighth of its distance to either side then, but not across 0.
+In all cases the exponents change by numbers of an interval of length c. So a draw is c-DP (McSherry
+and Talwar, FOCS 2007). It has bounded range c, which costs less than c^2 / 8 in zCDP (Cesar and
+Rogers, ALT 2021; exactly: `privacy.Draws`). Two draws, one for each bound, would cost twice that. A
+replaced row is one that is removed and one that is added. That costs 2 c, so c is half as large
+under "replace". This also covers rows that enter or leave by a mask.
+
+*Draw.* Let a_i and b_j be the logarithms of the weights of the numbers as lower and as upper
+bounds. Let G_j be a float64 above the logarithm of the sum of exp(a_i) over i < j, by about 3/4.
+
+1. j is drawn with probability proportional to exp(b_j + G_j).
+2. j is kept with probability sum / exp(G_j), where the sum is that of exp(a_i) over i < j. This is
+   about one half. In the same step i is drawn with probability proportional to exp(a_i): integers
+   W_i above exp(a_i) propose i, one coin corrects for W_i, and another one for the sum of all W_i.
+
+All of these steps are exact (`noise.choice`). So rounding in G determines how often a draw is
+repeated, and nothing else.
+
+Then the pair is widened on each side by an eighth of its distance, but not across 0.
 """
 
 from __future__ import annotations

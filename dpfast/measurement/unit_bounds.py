@@ -1,38 +1,50 @@
 """``max_rows="auto"`` and the like: a quarter of the loss draws a bound on units' contributions.
 
-*The drawn number.* Each unit has one integer c: its number of rows (`max_rows`), by group the
-largest number in a group, or its number of groups (`max_groups`); or the size of its total, in
-256ths of the largest row, rounded up (`per_unit`), for several columns and by group the largest of
-all. The public numbers v_1 < v_2 < ... above 1 are those of `tails`, sixteen in each octave, up to
-2^40. Let A(v) be how many units have c >= v, and N(v) how many have v / 2 <= c < v. A number is
-drawn with probability proportional to
+*The drawn number.* Each unit has one integer c. It depends on the bound that is drawn:
 
-    w(v) exp(-r S(v) / D),      S(v_j) = 64 A(v_j) + sum over i <= j of min((N(v_i) - a)+, b),
+* `max_rows`: the unit's number of rows; by group, the largest number in a group.
+* `max_groups`: the number of its groups.
+* `per_unit`: the size of its total, in 256ths of the largest row, rounded up; for several columns
+  or by group, the largest of these sizes.
 
-w(v) about v^(-2.9) or v^(-4.3), a = 16 / r and b = D / 2 r, rounded; the bound m is the largest
-integer below v: A(v) units have more than m.
+The public numbers v_1 < v_2 < ... above 1 are those of `tails`: sixteen in each octave, up to 2^40.
+Let A(v) be the number of units with c >= v, and N(v) the number of units with v / 2 <= c < v. A
+number v is drawn with probability proportional to
 
-*Reason.* Noise for m rows of a unit has a scale of about m / epsilon, and a bound of m leaves out
-all rows beyond it, so the sum of both errors is least if about 1 / epsilon units exceed m, for any
-number of units (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019). A draw finds the number of
-units beyond a bound to within 1 / r, which is more. So the prior w makes a bound that is too large
-as improbable as it is harmful; and if many units have half of v and more, the tail ends soon, and
-each further number is less probable by a factor of up to exp(-1/2). If few units have, the tail is
-long, and there is no further factor. The second prior is for rho, and epsilon with delta, for which
-a draw is more accurate, compared with the noise, about the number of units beyond a bound.
-`benchmarks/contribution_bounds.py` has measured all of them, and the share of the loss.
+    w(v) exp(-r S(v) / D),      S(v_j) = 64 A(v_j) + sum over i <= j of min((N(v_i) - a)+, b).
 
-*Loss.* All that a unit changes for the draw is one integer. If it comes, A(v) grows by 1 for v <= c
-alone, and N(v) for the sixteen numbers from there to 2 c: so S(v) grows by 64 up to c, and by 0 to
-16 beyond. All of it is in an interval of length D = 64, under add-remove. If c is replaced by a
-larger c', S(v) does not change up to c, grows by 48 to 64 from there to c', and changes by -16 to
-16 beyond: D = 80. So all exponents change by numbers of an interval of length r: a draw is r-DP
-(McSherry and Talwar, FOCS 2007), and of bounded range r, at less than r^2 / 8 in zCDP (Cesar and
-Rogers, ALT 2021). Under add-remove the term with N costs nothing.
+Here w(v) is about v^(-2.9) or v^(-4.3), a = 16 / r and b = D / 2 r, rounded. The bound m is the
+largest integer below v, so A(v) units have more than m.
 
-What is released next is what it would be had the bound been given, and losses add up; see
-`automatic_bounds`. The integers are those of all rows of a unit that a mask keeps, so they do not
-depend on a bound, nor on what is kept.
+*Reason.* Noise for m rows of a unit has a scale of about m / epsilon. A bound of m leaves out all
+rows of a unit beyond it. So the sum of both errors is least if about 1 / epsilon units exceed m,
+for any number of units (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019). A draw finds the number
+of units beyond a bound to within 1 / r, which is more than 1 / epsilon. So two more terms decide:
+
+* The prior w makes a bound that is too large as improbable as it is harmful.
+* If many units have between v / 2 and v, the tail is likely to end soon. Then each further number
+  is less probable, by a factor of down to exp(-1/2). If few units do, the tail is long, and there
+  is no such factor.
+
+The second prior is for rho, and for epsilon with delta: with these, compared with the noise, a draw
+finds the number of units beyond a bound more accurately. `benchmarks/contribution_bounds.py` has
+measured both priors, both terms, and the share of the loss.
+
+*Loss under add-remove.* A unit changes the draw by its integer c alone. If the unit is added, A(v)
+grows by 1 for v <= c, and N(v) grows by 1 for the sixteen numbers from there to 2 c. So S(v) grows
+by 64 up to c, and by 0 to 16 beyond. All changes are in an interval of length D = 64. The terms
+with N cost nothing.
+
+*Loss under replace.* Let c be replaced by a larger c'. S(v) does not change up to c. From there to
+c' it grows by 48 to 64. Beyond, it changes by -16 to 16. So D = 80.
+
+In both cases all exponents change by numbers of an interval of length r. So a draw is r-DP
+(McSherry and Talwar, FOCS 2007). It has bounded range r, which costs less than r^2 / 8 in zCDP
+(Cesar and Rogers, ALT 2021).
+
+What is released next is what would be released if this bound had been given, and losses add up; see
+`automatic_bounds`. The integers count all rows of a unit that the mask keeps. So they depend
+neither on a bound nor on the rows that are chosen.
 """
 
 from __future__ import annotations
