@@ -81,6 +81,38 @@ FAULTS = [
     ("specification", "if point <? weight", "if point <=? weight"),
     ("specification", "j - i - 1) weights", "j - i) weights"),
     ("specification", "(0 <? L' + U')", "(0 <=? L' + U')"),
+    (
+        "smooth_noise",
+        "(sqrt (2 * exp beta * (cosh epsilon - cosh beta)))",
+        "(sqrt (3 * exp beta * (cosh epsilon - cosh beta)))",
+    ),
+    ("smooth_noise", "Rabs (f x - f y) <= S x /\\", "Rabs (f x - f y) <= 2 * S x /\\"),
+    (
+        "continuous_noise",
+        "arccosh (delta * exp ((epsilon + beta) / m)",
+        "arccosh (2 * delta * exp ((epsilon + beta) / m)",
+    ),
+    ("continuous_noise", "= 1 - 2 * q ^ (S n) / (1 + q).", "= 1 - 2 * q ^ n / (1 + q)."),
+    (
+        "polyplace_noise",
+        "exp ((log_m + ln q - log_k) / (q + 1))",
+        "exp ((log_m + ln q + log_k) / (q + 1))",
+    ),
+    ("integer_sums", "else Z.max hi 0 - Z.min lo 0", "else hi - lo"),
+    ("integer_sums", "Feature (2 * s, 0, -2) 0 (s * s) 0", "Feature (2 * s, 0, -1) 0 (s * s) 0"),
+    (
+        "word_sums",
+        "cells_of_a_tile : fits (2 ^ 41) (2 ^ 14) 63",
+        "cells_of_a_tile : fits (2 ^ 41) (2 ^ 23) 63",
+    ),
+    ("cells", "(0x4338000000000000 + first)", "(0x4330000000000000 + first)"),
+    ("contribution_bounds", "(Z.max (2 * (most * most)) (width * width))", "(2 * (most * most))"),
+    (
+        "smooth_add_remove",
+        "order_statistic lo hi x ((length x + k) / 2 + 1) -",
+        "order_statistic lo hi x ((length x + k) / 2) -",
+    ),
+    ("smooth_add_remove", "  (j - i - 1 + fold_right Nat.min", "  (j - i + fold_right Nat.min"),
 ]
 
 

@@ -110,7 +110,7 @@ def test_a_row_with_a_nan_has_no_value():
         assert sums.remaining == 0
     assert recorded(data, lambda s: s.sum(Attribute("b", high=2)), nan="drop")[2] == 3
     sums = NoisySums(data, epsilon=1, queries=1, nan=0.25)
-    with pytest.raises(ArgumentError, match="0 or 1"):
+    with pytest.raises(ArgumentError, match="nan must be 0, 1"):
         sums.contrasts(condition, [[True] * 4])
     assert sums.remaining == 1
 
