@@ -652,7 +652,7 @@ Proof.
   now apply counted_vector.
 Qed.
 
-(* Of Setting.norm in dpfast/measurement/linear.py: of units of which `most` rows count on average,
+(* Of dpfast/measurement/linear.py, Setting.norm: of units of which `most` rows count on average,
    sums of features with a norm differ by `most` times what they do for a row. *)
 Theorem units_of_many_rows : forall Row (features : list (Row -> Z)) norm most r
     (x y : list (list Row)),
@@ -670,7 +670,7 @@ Proof.
   now rewrite sum_map.
 Qed.
 
-(* Of Setting.sizes in dpfast/measurement/linear.py: the sum of a feature of such units, where n is
+(* Of dpfast/measurement/linear.py, Setting.sizes: the sum of a feature of such units, where n is
    private. *)
 Theorem sum_of_many_rows : forall Row (f : Row -> Z) lo hi most r (x y : list (list Row)),
   neighbors r x y -> 1 <= most -> lo <= hi ->

@@ -438,7 +438,7 @@ Proof.
     specialize (C3 (f c - g c) (in_map _ _ _ I)). lia.
 Qed.
 
-(* Of Sensitivity.coarsened in dpfast/noise/sensitivity.py: sums that are divided by a unit and
+(* Of dpfast/noise/sensitivity.py, coarsened: sums that are divided by a unit and
    rounded down differ by at most ceil(L1 / unit) + L0 in L1, by P / p / unit + Q / q in L2, where P
    / p is at least the root of the squared L2 norm and Q / q that of L0, and by ceil(L-infinity /
    unit) in each sum. *)
