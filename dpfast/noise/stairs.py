@@ -1,53 +1,59 @@
 """Staircase noise on integers, the least noise for pure privacy: for one integer, and for several.
 
-Let an integer have the sensitivity D, and let the stair of z be
+Let an integer have the sensitivity D. For a public core R of 0 .. D - 1, the stair of z is
 
-    stair(z) = the least l >= 0 with |z| <= R + l D,
+    stair(z) = the least l >= 0 with |z| <= R + l D.
 
-for a public core R of 0 .. D - 1. Noise z has a probability proportional to b^stair(z), with b =
-e^-epsilon: 2 R + 1 numbers on stair 0, and 2 D on each further stair (Geng and Viswanath, "The
-optimal mechanism in differential privacy", ISIT 2014; IEEE Transactions on Information Theory 62,
-2016).
+Noise z has a probability proportional to b^stair(z), with b = e^-epsilon. There are 2 R + 1 numbers
+on stair 0, and 2 D on each further stair (Geng and Viswanath, "The optimal mechanism in
+differential privacy", ISIT 2014; IEEE Transactions on Information Theory 62, 2016).
 
-*Loss.* If |d| <= D and |z| <= R + l D, then |z + d| <= R + (l + 1) D. So a move by at most D moves
-no z by more than one stair, no probability changes by more than a factor b or 1 / b, and the noise
-is epsilon-DP. This holds for every core, and is a statement about the integers that are drawn:
-nothing is rounded. Among all noise for a sensitivity D none has a smaller variance or mean absolute
-value than the best staircase (Geng and Viswanath). For D = 1 it is discrete Laplace noise. Laplace
-noise with many cells a sensitivity is a staircase of many flat steps.
+*Loss.* If |d| <= D and |z| <= R + l D, then |z + d| <= R + (l + 1) D. So adding d moves no z by
+more than one stair. No probability changes by more than a factor b or 1 / b, so the noise is
+epsilon-DP. This holds for every core. It is a statement about the integers that are drawn: nothing
+is rounded.
 
-In zCDP it is charged what any pure loss is, epsilon tanh(epsilon / 2). It costs hardly less: the
-loss is epsilon or -epsilon but for R < z < D - R, both of which are on the first stair.
+Among all noise for a sensitivity D, none has a smaller variance or mean absolute value than the
+best staircase (Geng and Viswanath). For D = 1 it is discrete Laplace noise. Laplace noise whose
+sensitivity is many cells is a staircase of many flat steps.
 
-*The core.* With a core of g D and many cells the variance is D^2 times a function of g and b with
-one minimum,
+In zCDP its loss counts like every pure loss, as epsilon tanh(epsilon / 2). The exact loss is hardly
+less: the privacy loss is epsilon or -epsilon except for R < z < D - R, where z and its neighbor are
+both on the first stair.
 
-    g = ((b (1 + b) / 2)^(1/3) - b) / (1 - b),
+*The core.* For a core of g D and many cells, the variance is D^2 times a function of g and b with a
+single minimum,
 
-the published formula, in a form without cancellation. Of the standard deviation of Laplace noise
-that leaves .98, .92, .83, .61 and .21 at an epsilon of 1, 2, 3, 5 and 10, and of its mean size .96,
-.86, .73, .49 and .15: less at every epsilon, by both. (The least mean size has g = 1 / (1 +
-e^(epsilon / 2)), and a larger variance.)
+    g = ((b (1 + b) / 2)^(1/3) - b) / (1 - b).
+
+This is the published formula, in a form without cancellation. The standard deviation is then .98,
+.92, .83, .61 and .21 of that of Laplace noise, for an epsilon of 1, 2, 3, 5 and 10. The mean size
+is .96, .86, .73, .49 and .15 of it. Both are less at every epsilon. (The least mean size has g = 1
+/ (1 + e^(epsilon / 2)), and a larger variance.)
 
 *Sampling.* A number is beyond stair 0 with the probability
 
-    2 D b / (2 D b + (2 R + 1) (1 - b)),
+    2 D b / (2 D b + (2 R + 1) (1 - b)).
 
-which 64 random bits decide, and more of them with arbitrary precision where these are too few
-(`distributions.exact`). There it is a uniform one of the 2 D numbers of stair k + 1, P(k) = (1 - b)
-b^k for k >= 0: a discrete Laplace number of scale 1 / epsilon that is not negative.
+Random bits decide this: 64, and more with arbitrary precision if these do not suffice
+(`distributions.exact`). Beyond stair 0, the number is uniform among the 2 D numbers of stair k + 1,
+where P(k) = (1 - b) b^k for k >= 0. So k is a discrete Laplace number of scale 1 / epsilon, given
+that it is not negative.
 
-*Several integers.* Let z be a vector whose coordinates have the sensitivities D_i, all at once, and
-its stair the least l with |z_i| <= R_i + l D_i for all i. A move within the box of all D_i changes
-the stair by at most 1, for the same reason, so b^stair(z) is epsilon-DP. It is the mixture over l,
-with weights b^l prod(2 (R_i + l D_i) + 1), of uniform points of the boxes |z_i| <= R_i + l D_i. As
-the norm of the box is to Laplace noise (`box`), this is to a staircase. A count has D = 1 and
-R = 0, and no noise at all on stair 0: next to a sum it costs little if epsilon is large. All
-cores have one part g of D_i, from a public list of powers of 2^(-1/8): that with the least mean of
-the variances, in units of D_i^2, for so many counts and other integers.
+*Several integers.* Let z be a vector, whose coordinates have the sensitivities D_i and may all
+change at once. Its stair is the least l with |z_i| <= R_i + l D_i for all i. A change within the
+box of all D_i changes the stair by at most 1, for the same reason. So noise with probabilities
+proportional to b^stair(z) is epsilon-DP. It is a mixture over l, with weights b^l prod(2 (R_i + l
+D_i) + 1), of uniform points of the boxes |z_i| <= R_i + l D_i. It is to noise by the norm of the
+box (`box`) as a staircase is to Laplace noise.
 
-l is drawn by comparing one uniform number with P(l >= 1), P(l >= 2) and so on, exactly too: of many
-vectors by 64 bits each, and with arbitrary precision where these are too few.
+A count has D = 1 and R = 0, and so no noise at all on stair 0. Next to a sum it costs little if
+epsilon is large. All cores are the same part g of their D_i. g is from a public list of powers of
+2^(-1/8). It is the one with the least mean of the variances, in units of D_i^2, for so many counts
+and other integers.
+
+l is drawn by comparing one uniform number with P(l >= 1), P(l >= 2) and so on. This is exact, too:
+64 bits are used for each of many vectors, and arbitrary precision if these do not suffice.
 """
 
 from __future__ import annotations

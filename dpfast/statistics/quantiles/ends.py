@@ -3,71 +3,79 @@
     Between(inner, ends, coverage, lie_between)     around a quantile, by one more draw
     SmoothBetween(inner, ends, coverage)            around an answer with smooth sensitivity noise
 
-**Around a quantile.** Half of the loss is for a point v, a private quantile by any mechanism, the
-other half for a distance w from v; the ends are v - w and v + w. Both are cells of the public grid
+**Around a quantile.** Half of the loss is for a point v, a private quantile by any mechanism. The
+other half is for a distance w from v. The ends are v - w and v + w, both cells of the public grid
 or lattice of the column. If rows may lie between the numbers of cells, the interval contains all
-rows on its cells. Each of several points has separate ends, for an equal part of that half.
+rows on its cells. Each of several points has ends of its own, for an equal part of the second half.
 
-*The drawn distance.* Let ``t = q (n - 1) + 1`` be the rank of the quantile, of n rows: it lies
-between the rows of the ranks next to t. Of the public distances w_0 < w_1 < ..., of which the last
-is that of the bounds, a distance w has the margin
+*The drawn distance.* Let ``t = q (n - 1) + 1`` be the rank of the quantile of n rows. The quantile
+lies between the rows of the two ranks next to t. There are public distances w_0 < w_1 < ..., the
+last of which is the distance of the bounds. A distance w has the margin
 
     g(w) = min(L(v + w) - t, t - 1 - B(v - w)),
 
-L(o) rows that lie at o or below it, and B(o) that lie below. Where g(w) >= 0 both of those rows are
-between the ends, and so is the quantile. (The numbers of rows are whole: ``L >= t`` is
-``L >= ceil(t)``.) At a bound of the column, which no row is beyond, either of the two is m + h, a
-public number, and all margins are clipped to it and to minus it. w_j is drawn with probability
-proportional to
+where L(o) is the number of rows at or below o, and B(o) the number below o. If g(w) >= 0, both of
+those rows are between the ends, and so is the quantile. (The numbers of rows are whole, so
+``L >= t`` means ``L >= ceil(t)``.) No row is beyond a bound of the column. There, either of the two
+numbers is set to m + h, a public number. All margins are clipped to it and to minus it. w_j is
+drawn with probability proportional to
 
     b(w_j) exp(-c u_j),      u_j = max(m - g(w_j), g(w_(j-1)) - m, 0),      g(w_(-1)) = -m - h.
 
-So u is 0 for the least distance that has a margin of m, and there is one, whatever the rows are.
+So u is 0 for the least distance with a margin of at least m. There is one, whatever the rows are.
 
-*Loss.* A row that comes raises L(o) - t by 1 - q, or lowers it by q, and t - 1 - B(o) grows by q
-or falls by 1 - q. One that is replaced changes either by 1 at most, and so does one that enters
-the rows that count, or leaves them. A minimum, a clip and a maximum change by no more than what
-they are of, so u changes by at most the D of `exponential`, max(q, 1 - q) or 1, and the draw with
-its c = epsilon / (2 D) is epsilon-DP, of range epsilon (McSherry and Talwar, FOCS 2007; Cesar and
-Rogers, ALT 2021). v has been released, and losses add up (Dwork, McSherry, Nissim and Smith,
-TCC 2006). The margins are multiples of ``2**-32`` for a q that is one, and the draw is exact
+*Loss.* An added row raises L(o) - t by 1 - q or lowers it by q. It raises t - 1 - B(o) by q or
+lowers it by 1 - q. A replaced row changes each by at most 1, and so does a row that enters or
+leaves by a mask. A minimum, a clipped number and a maximum change by no more than their arguments.
+So u changes by at most the D of `exponential`, which is max(q, 1 - q) or 1. The draw with its c =
+epsilon / (2 D) is epsilon-DP and has bounded range epsilon (McSherry and Talwar, FOCS 2007; Cesar
+and Rogers, ALT 2021). v has already been released, and losses add up (Dwork, McSherry, Nissim and
+Smith, TCC 2006). If q is a multiple of ``2**-32``, so are the margins, and the draw is exact
 (`noise.choice`).
 
-*Coverage.* The ends miss the quantile for distances with g < 0 alone, which are shorter than the
-one with u = 0, w_j, and have u >= m. So they do with a probability of at most
-``exp(-c m) sum over i < j of b(w_i) / b(w_j)``. m makes that the failure probability for any j.
-It is a bound for the worst rows, of any number; of few rows the ends are the bounds.
+*Coverage.* The ends miss the quantile only for distances with g < 0. These are shorter than the
+distance w_j with u = 0, and have u >= m. So the ends miss it with a probability of at most
+``exp(-c m) sum over i < j of b(w_i) / b(w_j)``. m is such that this is the failure probability, for
+every j. The bound is for the worst rows, of any number. If there are few rows, the ends are the
+bounds.
 
-*b* doubles with each octave of distances, of which there are two in each: then the sum is 2.5 for
-any number of distances, where equal weights would have made m twice as large. The h that margins
-go beyond m, 28 / c, is more than all of that can outweigh.
+*b* grows by a factor of e^(3/16) with each distance, and there are two distances in each octave.
+Then the sum is below 4.9 for any number of distances (`SHORTER`). With equal weights, m would grow
+with the logarithm of their number. The h by which margins exceed m is 28 / c, more than all of
+these weights can outweigh.
 
-*An end of all rows.* For q = 0 no margin of rows can tell that none lies below a number. So the
-interval begins with the lower bound, and g is of the upper end alone; and so for q = 1.
+*An end of all rows.* For q = 0, no margin of rows can show that none lies below a number. So the
+interval begins with the lower bound, and g is the margin of the upper end alone. For q = 1 the same
+holds with sides exchanged.
 
-**Around an answer with smooth sensitivity noise.**
-The noise is ``(S / alpha) Z``, and its scale is secret. But S is beta-smooth: ``|ln S(x) - ln
-S(x')| <= beta`` for neighbors. So ln S is rounded up to k steps of a public size g, and the integer
-k is released with noise.
+**Around an answer with smooth sensitivity noise.** The noise is ``(S / alpha) Z``, and its scale is
+secret. But S is beta-smooth: ``|ln S(x) - ln S(x')| <= beta`` for neighbors. So ln S is rounded up
+to k steps of a public size g, and the integer k is released with noise.
 
-*Sensitivity.* `STEPS` times g is beta + 2**-38, exactly. The 2**-38 is more than the 2**-41 by
-which S may be no smooth bound (`noise.smooth.calibration`), and what two float64 logarithms are off
-by, 2**-42 each: they are below 2**10 in size, and off by less than an ulp. So the logarithms as
-they are computed differ by at most `STEPS` steps, and so do their ceilings, which are exact. Public
-limits between which S is clipped, and public numbers that are added to it, change none of this.
+*Sensitivity.* `STEPS` times g is exactly beta + 2**-38. The 2**-38 covers two errors. S may fail to
+be a smooth bound by 2**-41 (`noise.smooth.calibration`). And two float64 logarithms have errors of
+2**-42 each, because they are below 2**10 in size and off by less than an ulp. So the computed
+logarithms differ by at most `STEPS` steps, and so do their ceilings, which are exact. This remains
+true if S is clipped to public limits, or if a public number is added to it.
 
-*Loss.* k has the noise N of an integer of sensitivity `STEPS` (`noise.calibrated_integer`): by
-discrete Laplace or staircase noise epsilon-DP (Ghosh, Roughgarden and Sundararajan, STOC 2009), by
-discrete Gaussian noise rho-zCDP (Canonne, Kamath and Steinke, NeurIPS 2020), by rounded Gaussian
-noise (epsilon, delta)-DP. Losses add up, as above. The ends are post-processing.
+*Loss.* k has the noise N of an integer of sensitivity `STEPS` (`noise.calibrated_integer`):
 
-*Coverage.* S is at most ``exp(g k)``, so noise beyond ``t exp(g (k + N)) / alpha`` has
-``|Z| > t exp(g N)``. N is symmetric, independent of Z, and below -w with at most half the chance
-of being beyond w. So the logarithm of t is what those of |Z| and exp(-g N) add up to but with the
-failure probability, by 64 quantiles of each (`sum_of_two`): a public number, and much less than two
-quantiles of half of it make, for either noise is rarely large where the other one is. Rounding adds
-half a cell and half a step of the grid to the statistic, half a step to the noisy number, one where
-bounds are no multiples, and half a step of a lattice. A cell is no longer than a step.
+* discrete Laplace or staircase noise: epsilon-DP (Ghosh, Roughgarden and Sundararajan, STOC 2009);
+* discrete Gaussian noise: rho-zCDP (Canonne, Kamath and Steinke, NeurIPS 2020);
+* rounded Gaussian noise: (epsilon, delta)-DP.
+
+Losses add up, as above. The ends are post-processing.
+
+*Coverage.* S is at most ``exp(g k)``. So noise beyond ``t exp(g (k + N)) / alpha`` has
+``|Z| > t exp(g N)``. N is symmetric, independent of Z, and below -w with at most half the
+probability of being beyond w. So ln t is a number that the sum of ln |Z| and -g N exceeds only with
+the failure probability. It is computed from 64 quantiles of each (`sum_of_two`), and it is public.
+It is much less than the sum of two quantiles for half of the failure probability each, because one
+noise is rarely large where the other is.
+
+Rounding adds to each end: half a cell and half a step of the grid for the statistic, half a step
+for the noisy number, one step if the bounds are no multiples of it, and half a step of a lattice. A
+cell is no longer than a step.
 """
 
 from __future__ import annotations
