@@ -1,4 +1,4 @@
-(* Distributions on finitely many outcomes, and what (epsilon, delta)-privacy says of two of them. *)
+(* Distributions on finitely many outcomes, and (epsilon, delta)-privacy of two of them. *)
 
 From Coq Require Import Reals Lra List Bool.
 Import ListNotations.
@@ -26,8 +26,8 @@ Definition probability {A : Type} (p : distribution A) (e : event A) : R :=
 Definition within {A : Type} (epsilon delta : R) (p q : distribution A) : Prop :=
   forall e : event A, probability p e <= exp epsilon * probability q e + delta.
 
-(* A mechanism is a distribution for each table. `neighbors` is a relation of tables; nothing is asked of
-   it, so that a relation which has no direction needs both (x, y) and (y, x) in it. *)
+(* A mechanism is a distribution for each table. `neighbors` is any relation of tables: one that
+   has no direction needs both (x, y) and (y, x) in it. *)
 Definition private {T A : Type} (neighbors : T -> T -> Prop) (epsilon delta : R)
     (mechanism : T -> distribution A) : Prop :=
   forall x y, neighbors x y -> within epsilon delta (mechanism x) (mechanism y).
