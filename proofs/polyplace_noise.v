@@ -290,7 +290,7 @@ Qed.
 End Shape.
 
 (* Of dpfast/noise/smooth/polyplace.py: PolyPlace noise of shape a is admissible with the exact
-   alpha, in closed form piece by piece. *)
+   alpha, in closed form on each interval. *)
 Theorem polyplace_noise_is_admissible : forall C a alpha beta epsilon,
   0 < C -> 1 < a -> 0 < beta <= epsilon / a ->
   0 < alpha <= largest_shift (polyplace_gap a) epsilon beta ->

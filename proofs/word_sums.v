@@ -118,7 +118,7 @@ Lemma sum_within : forall A (f : A -> Z) most n l, (forall x, In x l -> 0 <= f x
 Proof. intros A f most n l B N M. pose proof (sum_bounded _ f 0 most l B). nia. Qed.
 
 (* Of csrc/summaries/quantise_body.h: the words of float64 that are summed are those of cells u plus
-   a constant `base`, which is taken off for all rows at once; tiles of rows are added up in 128
+   a constant `base`, which is taken off once for all rows; tiles of rows are added up in 128
    bits. Both words together are the exact sum of all cells. *)
 Theorem sums_of_cells_are_exact : forall base tiles,
   (forall t u, In t tiles -> In u (rows_in t) -> 0 <= u <= 2 ^ 41) ->
