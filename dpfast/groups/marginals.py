@@ -1,44 +1,56 @@
 """`marginals`: all k-way marginals of a table for one loss, by noise on their residuals.
 
-Attribute i has d_i categories, x_A are the exact counts of the cells of the attributes A, N is the
-number of these cells, and H = prod_A (I - J / d_i) subtracts the mean along each axis (J is all
-ones). The residual H x_A is the part of A's table that does not follow from tables of fewer
-attributes, so it is orthogonal to all others:
+Attribute i has d_i categories. For a set A of attributes, x_A are the exact counts of the cells of
+their table, and N is the number of these cells. H = prod_A (I - J / d_i) subtracts the mean along
+each axis, where J is all ones. The residual H x_A is the part of A's table that does not follow
+from the tables of fewer attributes. So it is orthogonal to all other residuals:
 
     x_B, along the axes of B, = sum over A in B of H x_A, spread evenly over the axes of B not in A.
 
-ResidualPlanner (Xiao, He, Zhang and Kifer, NeurIPS 2023) draws noise for each residual by itself.
+ResidualPlanner (Xiao, He, Zhang and Kifer, NeurIPS 2023) draws independent noise for each residual.
 
-*Loss.* A row that is added or removed changes x_A by a unit vector e, so H x_A by H e, of squared
-length prod (d_i - 1) / d_i. N H x_A are integers, which change by N H e, of squared length m = prod
-d_i (d_i - 1). The released numbers are y = N H x_A + z, with independent integers z: discrete
-Gaussian of parameter s, with a loss of m / (2 s^2) in rho (Canonne, Kamath and Steinke, NeurIPS
-2020), as for continuous noise on the residual; or rounded Gaussian numbers, so that y is a rounded
-sum (Balle and Wang, ICML 2018; the sum of all m / s^2 determines the loss). The answer is made of H
-y, of y alone: that H z has lost the part of z that no residual has is post-processing. So discrete
-noise has exactly the loss of continuous noise, because N H e is a vector of integers. (x_A + z
-would not do: the part that H subtracts changes by more.)
+*Loss under add-remove.* A row that is added or removed changes x_A by a unit vector e, and H x_A by
+H e, whose squared length is prod (d_i - 1) / d_i. The numbers N H x_A are integers. They change by
+N H e, whose squared length is m = prod d_i (d_i - 1). The released numbers are y = N H x_A + z,
+with independent integers z:
 
-A replaced row changes H x_A by H e - H e', of squared length 2 (prod (d_i - 1) / d_i - c) with c
-the product over A of (d_i - 1) / d_i if e and e' agree along i, and otherwise of -1 / d_i. It is
-largest if they differ along the axis with the least d alone: 2 m d / (d - 1), which is at least m,
-the value for a row that enters or leaves. The total, A = {}, moves by at most 1.
+* Discrete Gaussian noise of parameter s. Its rho is m / (2 s^2), as for continuous noise on the
+  residual (Canonne, Kamath and Steinke, NeurIPS 2020).
+* Rounded Gaussian noise, so that y is a rounded sum (Balle and Wang, ICML 2018). The sum of all m /
+  s^2 determines the loss.
 
-Exact counts are cut at a public number, at which nothing overflows. It keeps the move of a row one
-of a single cell, by 1 or 0.
+The answer is computed from H y, so from y alone: it is post-processing that H z lacks the part of z
+that is in no residual. So discrete noise has exactly the loss of continuous noise, because N H e is
+a vector of integers. (Noise on x_A would cost more, because the part that H subtracts changes,
+too.)
 
-*The plan.* A cell of B has the variance sum over A in B of (s / N)^2 prod_A (d_i - 1) / d_i
-prod_(B \\ A) 1 / d_i^2. With weights w_B the sum over all cells is sum over A of v s^2 / N^2, v =
+*Loss under replace.* A replaced row changes H x_A by H e - H e', of squared length 2 (prod (d_i -
+1) / d_i - c). Here c is a product over A: its factor is (d_i - 1) / d_i if e and e' agree along i,
+and otherwise -1 / d_i. The length is largest if they differ only along the axis with the least d.
+It is then 2 m d / (d - 1), which is at least m, the value for a row that enters or leaves. The
+total, A = {}, changes by at most 1.
+
+Exact counts are clamped to a public number, at which nothing overflows. A row still changes a
+single cell, by 1 or 0.
+
+*The plan.* A cell of B has the variance sum over A in B of (s / N)^2 prod_A (d_i - 1) / d_i prod_(B
+- A) 1 / d_i^2. With weights w_B, the sum over all cells is the sum over A of v s^2 / N^2, where v =
 prod_A d_i (d_i - 1) sum over B with A in B of w_B / N_B. A part p of the loss gives s^2 in
-proportion to m / p, so the least sum has p in proportion to sqrt(v m) / N (Cauchy and Schwarz).
-That is the least of all Gaussian noise under add-remove (their theorem 4).
+proportion to m / p. So the sum is least for p in proportion to sqrt(v m) / N (Cauchy and Schwarz).
+No other Gaussian noise has a smaller sum under add-remove (their theorem 4).
 
-*Error bars.* With F the density of a Gaussian number g of deviation s, a discrete Gaussian number
-is k with at most F(k), as F sums to 1 or more over all integers (Poisson), and g is rounded to k
-with at least F(k) (1 - 1 / (24 s^2)), the mean of exp(-t^2 / (2 s^2)) cosh(k t / s^2) over t from
--1/2 to 1/2. So n such numbers do anything with at most (1 - 1 / (24 s^2))^-n times the probability
-of rounded Gaussian ones, of which a weighted sum differs from a Gaussian number by half its
-weights. Where s is too small for that, a discrete Gaussian number is subgaussian still.
+*Error bars.* Let F be the density of a Gaussian number g of deviation s.
+
+1. A discrete Gaussian number is k with a probability of at most F(k), because F sums to 1 or more
+   over all integers (Poisson summation).
+2. g is rounded to k with a probability of at least F(k) (1 - 1 / (24 s^2)). The factor is a bound
+   of the mean of exp(-t^2 / (2 s^2)) cosh(k t / s^2) over t from -1/2 to 1/2.
+3. So any event of n discrete Gaussian numbers has at most (1 - 1 / (24 s^2))^-n times the
+   probability that it has for rounded Gaussian ones.
+4. A weighted sum of rounded Gaussian numbers differs from a Gaussian number by at most half of its
+   weights.
+
+If s is too small for this, a discrete Gaussian number is still subgaussian.
 """
 
 from __future__ import annotations

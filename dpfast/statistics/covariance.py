@@ -1,48 +1,58 @@
 """Private covariance matrices: exact sums of products of cells, with integer noise.
 
-Column i of a row is a cell u_i of 0 .. s_i. With a public n, entry (i, j) is
+Column i of a row is a cell u_i of 0 .. s_i. Three sets of sums can be released. Which one, and with
+which noise, is chosen by the mean error of all entries (`measurement.choice`), for means half-way
+between the middle and a bound. All sums together are one release (`noise.box`), because a row may
+change all of them at once.
 
-    V_ij = n sum(u_i u_j) - sum(u_i) sum(u_j) = sum over pairs of rows of (u_i - u_i') (u_j - u_j'),
+*Entries, for a public n.* Entry (i, j) of the matrix is the following number divided by n^2:
 
-over n^2. A replaced row changes n - 1 of these terms, each by at most s_i s_j: with c and d in
-[0, 1], (a - c) (b - d) is largest, for a and b in [0, 1], at (1 - c) (1 - d) or c d, and least at
--c (1 - d) or -(1 - c) d, and any such two differ by 1 - d, 1 - c, c or d.
+    V_ij = n sum(u_i u_j) - sum(u_i) sum(u_j) = sum over pairs of rows of (u_i - u_i') (u_j - u_j').
 
-Gaussian noise needs less for the Gram matrix. Let z_i = w_i / s_i, w_i = 2 u_i - s_i, be the
-columns between -1 and 1, d those that are not constant, and x the row (c, z) for a public c. Its
-Gram matrix, the sum of x x', has n c^2, the sums of c z_i and those of z_i z_j, of which
+A replaced row changes n - 1 of these terms, each by at most s_i s_j. To see this, divide by s_i s_j
+and write such a term as (a - c) (b - d), where c and d in [0, 1] are fixed and a and b in [0, 1]
+are replaced. It is largest at (1 - c) (1 - d) or c d, and least at -c (1 - d) or -(1 - c) d. Any
+such two differ by 1 - d, 1 - c, c or d.
 
-    V_ij / (s_i s_j) = (n sum(z_i z_j) - sum(z_i) sum(z_j)) / 4
+*The Gram matrix, for a public n.* Gaussian noise can be smaller for it. Let w_i = 2 u_i - s_i, so
+that z_i = w_i / s_i is column i between -1 and 1. Let d be the number of columns that are not
+constant, and x the row (c, z) for a public c. The Gram matrix, the sum of x x', contains n c^2, the
+sums of c z_i, and the sums of z_i z_j. From these follows
 
-follows. A row that is replaced by y changes it by x x' - y y', of squared Frobenius norm |x|^4 +
-|y|^4 - 2 (x'y)^2 <= 2 M^2, M = c^2 + d. The entry n c^2 does not change, and the others but for
-those of the diagonal are there twice, so 2 c^2 sum(d_i^2) + 2 sum_(i<j)(d_ij^2) + sum(d_ii^2) is at
-most 2 M^2 for the changes of sums and of products: an ellipsoid with axes in proportion to M / c
-for sums, M for products and sqrt(2) M for squares (`noise.box`, `ellipsoid_noise`). With Gaussian
-noise, in units of s_i s_j / 4 the variance of an entry is, for means m_i of z, M^2 (1 + (m_i^2 +
-m_j^2) / c^2) / n^2 to first order, or twice that on the diagonal; that of V_ij by itself is 16 for
-each of d (d + 1) / 2 entries. With c^2 about sqrt(d) / 2 that is less for d > 1 at all means up to
-0.7, and hardly more at the bounds. Each sum also has a size of its own, 2 s_i, 2 s_i s_j and s_i^2,
-for noise of the box: a product then counts half of what V_ij itself does, and a square a quarter.
+    V_ij / (s_i s_j) = (n sum(z_i z_j) - sum(z_i) sum(z_j)) / 4.
 
-With a private n the number of rows, the sums of w_i = 2 u_i - s_i, those of the products w_i w_j
-and of 2 w_i^2 - s_i^2 are released, which a row that is added or removed changes by at most 1, s_i,
-s_i s_j and s_i^2. One that is replaced, where there is a `where`, changes the number of rows by 1
-and all others by at most twice as much.
+A row x that is replaced by y changes it by x x' - y y'. The squared Frobenius norm of this is |x|^4
++ |y|^4 - 2 (x'y)^2 <= 2 M^2, where M = c^2 + d. The entry n c^2 does not change. All others except
+those of the diagonal are in the matrix twice. So, for the changes d_i of the sums and d_ij of the
+products, 2 c^2 sum(d_i^2) + 2 sum_(i<j)(d_ij^2) + sum(d_ii^2) is at most 2 M^2. This is an
+ellipsoid, with axes in proportion to M / c for sums, M for products and sqrt(2) M for squares
+(`noise.box`, `ellipsoid_noise`).
 
-All of them together are one release (`noise.box`): a row may change all at once. Which sums are
-released, and with which noise, is chosen by the mean error of all entries (`measurement.choice`),
-for means half-way between the middle and a bound.
+For Gaussian noise, compare the variances in units of s_i s_j / 4. That of an entry is M^2 (1 +
+(m_i^2 + m_j^2) / c^2) / n^2 to first order, for means m_i of z, and twice that on the diagonal.
+That of V_ij by itself is 16 for each of d (d + 1) / 2 entries. With c^2 about sqrt(d) / 2, the
+first is less for d > 1 at all means up to 0.7, and hardly more at the bounds.
 
-*Errors.* Let e be the noise of the number of rows, f, g those of the two sums, h that of the sum of
-products, all in parts of their own scale, R = n + e, a and b the means of the two columns and p
-that of their products, all between -1 and 1. With d = (f - a e) / R and d' = (g - b e) / R, four
-times an entry is off by (h - p e) / R - a d' - b d - d d', whose linear part is (h - a g - b f -
-(p - 2 a b) e) / R. Since p is between |a + b| - 1 and 1 - |a - b|, p - 2 a b is between -1 and 1,
-and the size of the linear part is likely no larger than that of the sum of four noises (weights
-that shrink make a sum of numbers with a symmetric log-concave density smaller). For a variance
-f = g, and h is half of a noise and half of e, so the weights are at most 1/2, 2 and 3/2. In each
-case the largest weights are those for a = b = p = 1.
+For noise of the box, each sum has a size of its own: 2 s_i, 2 s_i s_j and s_i^2. A product then
+needs half of the noise of V_ij, and a square a quarter.
+
+*With a private n,* the released numbers are the number of rows, the sums of w_i = 2 u_i - s_i,
+those of the products w_i w_j, and those of 2 w_i^2 - s_i^2. A row that is added or removed changes
+these by at most 1, s_i, s_i s_j and s_i^2. If there is a `where`, a replaced row changes the number
+of rows by at most 1, and all others by at most twice as much.
+
+*Errors with a private n.* Let these be the noises, each in units of its own scale: e of the number
+of rows, f and g of the two sums, h of the sum of products. Let R = n + e. Let a and b be the means
+of the two columns, and p that of their products, all between -1 and 1. With d = (f - a e) / R and
+d' = (g - b e) / R, four times an entry has the error
+
+    (h - p e) / R - a d' - b d - d d'.
+
+Its linear part is (h - a g - b f - (p - 2 a b) e) / R. As p is between |a + b| - 1 and 1 - |a - b|,
+p - 2 a b is between -1 and 1. So the linear part is likely no larger than the sum of four noises:
+smaller weights make a sum of numbers with a symmetric log-concave density smaller. For a variance f
+= g, and h is half of a noise and half of e. So the weights are at most 1/2, 2 and 3/2. In each case
+the largest weights are those for a = b = p = 1.
 """
 
 from __future__ import annotations

@@ -1,26 +1,35 @@
 """Private sums, means and variances: the features of a row, the answers and their error bars.
 
-A row is a cell u of 0 .. s.
+A row is a cell u of 0 .. s. For each statistic there are two sets of sums from which it can be
+computed.
 
-*Sums.* A row adds its cell, c = first + u, between lo and hi; a row without a number adds 0, so the
-range must contain 0 if such rows are possible. The released numbers are either the sum; or the
-number of all rows n and A = sum(2 c - lo - hi), from which the sum is (A + (lo + hi) n) / 2.
+*Sums.* A row adds its cell, c = first + u, between lo and hi. A row without a number adds 0, so the
+range must contain 0 if such rows are possible. The released numbers are either the sum, or the
+number n of all rows and A = sum(2 c - lo - hi). In the latter case the sum is (A + (lo + hi) n) /
+2.
 
-*Means.* Either the pair u and s - u, which add up to s; or the number of rows and w = 2 u - s. If m
-is the mean's position between the bounds and both numbers have noise of variance v (in units of
-s^2), the error of m is ((1 - m) e - m f) / n to first order, of variance v ((1 - m)^2 + m^2) / n^2:
-between v / 2 and v. A centered sum and a count with a share a of epsilon have
+*Means.* The released numbers are either the pair u and s - u, which add up to s, or the number of
+rows and w = 2 u - s. Let m be the position of the mean between the bounds. If both numbers of the
+pair have noise of variance v, in units of s^2, the error of m is ((1 - m) e - m f) / n to first
+order. Its variance is v ((1 - m)^2 + m^2) / n^2, so the factor of 1 / n^2 is between v / 2 and v. A
+centered sum and a count with a share a of epsilon have the variance
 
-    v (1 / (1 - a)^2 + (2 m - 1)^2 / a^2) / (4 n^2),
+    v (1 / (1 - a)^2 + (2 m - 1)^2 / a^2) / (4 n^2).
 
-which in the worst case is least for a = 1/2, and twice that of the pair for every m.
+In the worst case this is least for a = 1/2. It is then twice that of the pair, for every m.
 
-*Variances.* Either u^2, 2 u (s - u) and (s - u)^2, which add up to s^2; or the number of rows, w
-and 2 w^2 - s^2, which is centered because that needs half of the noise of w^2. Noise in each of
-these, by its size, counts about .1 of noise in the three, for rows whose mean is a quarter (.02,
-.06 and .02 of .33), and up to .14, .25 and .02 for rows at a bound. If n is public: the sum of
-squared distances of all pairs, n sum(u^2) - sum(u)^2 = sum_(i<j) (u_i - u_j)^2: n - 1 of its terms
-change with a row, each between 0 and s^2.
+*Variances.* The released numbers are either u^2, 2 u (s - u) and (s - u)^2, which add up to s^2, or
+the number of rows, w and 2 w^2 - s^2. The last is centered, because it needs half of the noise of
+w^2.
+
+Noise in each of these, in units of its size, counts with a weight of about .1, compared with noise
+in the first three. If the mean of the rows is a quarter of the way between the bounds, the weights
+are .02, .06 and .02, and each of the first three has .33. For rows at a bound they are up to .14,
+.25 and .02.
+
+If n is public, the released number is the sum of squared distances of all pairs, n sum(u^2) -
+sum(u)^2 = sum_(i<j) (u_i - u_j)^2. A row changes n - 1 of its terms, each of which is between 0 and
+s^2.
 """
 
 from __future__ import annotations
