@@ -1,62 +1,69 @@
 """The rho of known distributions: the supremum of D_a / a over all orders a, rounded up.
 
-A pair of distributions P, Q has the privacy loss L = ln(P / Q); write s(t) = ln E_P[exp(t L)] for
-the order a = 1 + t, so that D_a = s(t) / t. Then rho is the supremum over t > 0 of
-s(t) / (t (1 + t)).
+A pair of distributions P, Q has the privacy loss L = ln(P / Q). Let s(t) = ln E_P[exp(t L)] for the
+order a = 1 + t, so that D_a = s(t) / t. Then rho is the supremum over t > 0 of s(t) / (t (1 + t)).
 
-*When it is the Kullback-Leibler divergence.* Let the pair be symmetric, as for a shift of a
-symmetric distribution: s(t) = s(-1 - t). With u = t + 1/2 it is a function G of v = u^2, t (1 + t)
-= v - 1/4, and G(1/4) = 0. Where G is concave, G(v) <= (v - 1/4) G'(1/4), and G'(1/4) = s'(0) is the
-divergence: the supremum is that of orders near 1. G is concave where the even entire function
-exp(s) of u has imaginary zeros only, for then it is a product of factors 1 + v / z^2, each of which
-has a concave logarithm.
+*When rho is the Kullback-Leibler divergence.* Let the pair be symmetric, as it is for a shift of a
+symmetric distribution: s(t) = s(-1 - t). With u = t + 1/2, s is a function G of v = u^2. Also t (1
++ t) = v - 1/4, and G(1/4) = 0. If G is concave, G(v) <= (v - 1/4) G'(1/4). Here G'(1/4) = s'(0) is
+the divergence, so the supremum is the limit for orders near 1. G is concave if exp(s), an even
+entire function of u, has only imaginary zeros. For then exp(s) is a product of factors 1 + v / z^2,
+and each of these has a concave logarithm.
 
-*Laplace.* Integers with probabilities proportional to q^|z|, q = e^-h, shifted by m cells,
-E = h m. Up to a factor, exp(s) = w^-m (1 + c w^2 + c w^4 + ... + c w^(2 m - 2) + w^(2 m)) with
-w = e^(u h) and c = 1 - q. Times z - 1 the polynomial in z = w^2 is z^m (z - q) - (1 - q z), so its
-zeros solve B(z) = z^m (z - q) / (1 - q z) = 1. B is a finite Blaschke product, of size 1 on the
-unit circle and nowhere else: all zeros are there, and those of exp(s) imaginary. Hence
+*Laplace.* Consider integers with probabilities proportional to q^|z|, q = e^-h, shifted by m cells,
+with E = h m. Up to a factor, exp(s) = w^-m (1 + c w^2 + c w^4 + ... + c w^(2 m - 2) + w^(2 m)) with
+w = e^(u h) and c = 1 - q. The polynomial in z = w^2, times z - 1, is z^m (z - q) - (1 - q z). So
+its zeros solve B(z) = z^m (z - q) / (1 - q z) = 1. B is a finite Blaschke product, which has
+absolute value 1 on the unit circle and nowhere else. So all zeros z are on this circle, and those
+of exp(s) are imaginary. Hence
 
     rho = E - (1 - e^-E) h / sinh(h),        h = E / m.
 
-For m = 1 that is E tanh(E / 2), randomized response; it falls with m, since h / sinh(h) falls with
-h, and for m to infinity, which is continuous noise, it is E + e^-E - 1 (Harrison and Manurangsi,
-FORC 2026). At a fixed h it is R(m) = h m - k (1 - e^(-h m)) with k <= 1: convex, 0 at 0, and
-increasing, so smaller shifts cost less, R(m) / m increases, and shifts of several coordinates, each
-with noise of its own, of at most m each and n m in all, cost at most n R(m). Rounding the noisy
-number to a grid is post-processing. For groups of g rows m becomes g m, and R(g m) <= g^2 R(m).
+For m = 1 this is E tanh(E / 2), the rho of randomized response. It decreases with m, because h /
+sinh(h) decreases with h. For m to infinity, which is continuous noise, it is E + e^-E - 1 (Harrison
+and Manurangsi, FORC 2026).
 
-*Bounded range.* If L lies within [x - E, x] for some x, s(t) is largest for the two ends alone
-(z -> z^a is convex), and of these for e^x = t (1 + r) / ((1 + t) r), r = (1 - e^(-t E)) /
-(e^E - 1). With b(y) = ln(2 sinh(E y / 2) / y) that makes
+At a fixed h, rho is R(m) = h m - k (1 - e^(-h m)) with k <= 1. R is convex, increasing, and 0 at 0.
+So smaller shifts cost less, and R(m) / m increases. Let several coordinates, each with independent
+noise, be shifted by at most m each and n m together. They cost at most n R(m). Rounding the noisy
+number to a grid is post-processing. For groups of g rows, m becomes g m, and R(g m) <= g^2 R(m).
+
+*Bounded range.* Let L lie within [x - E, x] for some x. Then s(t) is largest if L is at one of the
+two ends, because z -> z^a is convex. Of all such x, the largest is for e^x = t (1 + r) / ((1 + t)
+r) with r = (1 - e^(-t E)) / (e^E - 1). With b(y) = ln(2 sinh(E y / 2) / y) this gives
 
     s(t) / (t (1 + t)) = (b(1 + t) - b(1)) / t + (b(1) - b(t)) / (1 + t).
 
-b is a constant and a sum of ln(1 + y^2 / T) over T = (2 pi n / E)^2, n = 1, 2, ..., so let b be one
-of these, and k = 1 / (1 + T). The right-hand side is at most its limit for t to 0 if
+b is a constant plus a sum of ln(1 + y^2 / T) over T = (2 pi n / E)^2, n = 1, 2, .... So it is
+enough to let b be one of these terms. Let k = 1 / (1 + T). The right-hand side is at most its limit
+for t to 0 if
 
     ln(1 + 2 k t + k t^2) <= 2 k t + t / (1 + t) (t ln(1 / (1 - k)) + ln(1 + t^2 / T)).
 
-The left side is at most ln(1 + k t^2) + 2 k t / (1 + k t^2), the right side at least
-2 k t + t / (1 + t) (k t + ln(1 + k t^2)), and ln(1 + k t^2) <= k t^2 does the rest. So
+The left side is at most ln(1 + k t^2) + 2 k t / (1 + k t^2). The right side is at least 2 k t + t /
+(1 + t) (k t + ln(1 + k t^2)). The inequality follows from ln(1 + k t^2) <= k t^2. So
 
-    rho = b(1) - b(0) + b'(1) = ln x - 1 + 1 / x,        x = (e^E - 1) / E,
+    rho = b(1) - b(0) + b'(1) = ln x - 1 + 1 / x,        x = (e^E - 1) / E.
 
-which is E^2 / 8 for small E (Cesar and Rogers, ALT 2021) and never more; the pair of the worst mean
-is that of Dong, Durfee and Rogers (ICML 2020). In E^2 it is concave, a sum over T of
-2 / (1 + T) + ln(1 + 1 / T), and in E convex: for z = E / 2 it is z coth(z) - 1 + ln(sinh(z) / z),
-of second derivative (2 z coth(z) - 3) / sinh(z)^2 + 1 / z^2 >= 1 / z^2 - 1 / sinh(z)^2 > 0.
+This is about E^2 / 8 for small E (Cesar and Rogers, ALT 2021) and never more. The pair with the
+largest mean is that of Dong, Durfee and Rogers (ICML 2020). rho is concave in E^2, as a sum over T
+of 2 / (1 + T) + ln(1 + 1 / T). It is convex in E: for z = E / 2 it is z coth(z) - 1 + ln(sinh(z) /
+z), with the second derivative (2 z coth(z) - 3) / sinh(z)^2 + 1 / z^2 >= 1 / z^2 - 1 / sinh(z)^2 >
+0.
 
-*One of k answers.* The truth with probability e^E / N, N = e^E + k - 1, any other with 1 / N:
-exp(s) = (2 e^(E / 2) cosh(u E) + c) / N, c = k - 2. It falls with c at each order. For
-c <= 2 e^(E / 2) the zeros are imaginary, so rho = E (e^E - 1) / N, which is E tanh(E / 4) at
-equality; that bounds rho for all larger c. There a lesser rho is found by a search: s(t) =
-rho t (1 + t) asks for zeros v of N e^(rho (v - 1/4)) - exp(s) N, a power series whose coefficients
-are those of a log-convex sequence less a constant, times positive numbers, but for the first,
-which is less by c. So its signs are at most - + - + and it has three positive zeros at most
-(Descartes), of which one is v = 1/4. Hence s(t) / (t (1 + t)) takes no value three times: it rises
-to the supremum, and falls. With a point that is higher than one on either side the supremum is
-between these, and there at most D of the right one over the order of the left one.
+*One of k answers.* The truth has the probability e^E / N, where N = e^E + k - 1, and any other
+answer 1 / N. So exp(s) = (2 e^(E / 2) cosh(u E) + c) / N with c = k - 2. It decreases with c at
+each order.
+
+For c <= 2 e^(E / 2) the zeros are imaginary, so rho = E (e^E - 1) / N. At equality this is E tanh(E
+/ 4), which bounds rho for all larger c. For these, a search finds a smaller rho. s(t) = rho t (1 +
+t) holds at the zeros v of N e^(rho (v - 1/4)) - exp(s) N, a power series in v. Its coefficients are
+those of a log-convex sequence less a constant, times positive numbers, except the first, which is
+less by c. So their signs are at most - + - +, and there are at most three positive zeros
+(Descartes). One of these is v = 1/4. Hence s(t) / (t (1 + t)) takes no value three times: it rises
+to its supremum, and then falls. Take a point that is higher than one point on either side of it.
+The supremum is between these two points, and it is at most D at the right one, divided by the order
+of the left one.
 """
 
 from __future__ import annotations

@@ -4,71 +4,85 @@ One allocation of a budget pays for all rounds. The query of a round may depend 
 answers. Let D_t be the L2 sensitivity of round t, and T the number of rounds. Round t gets noise of
 deviation sqrt(T) D_t / s or more:
 
-* zCDP, s^2 = 2 rho: discrete Gaussian noise costs rho / T a round, and rho adds up under adaptive
-  composition (Bun and Steinke, TCC 2016).
+* zCDP, s^2 = 2 rho: discrete Gaussian noise costs rho / T for each round, and rho adds up under
+  adaptive composition (Bun and Steinke, TCC 2016).
 * (epsilon, delta), s as in `noise.additive`: with Gaussian noise a round reveals no more than
   whether a standard normal variable was shifted by s / sqrt(T). T such rounds, chosen one after the
   other, reveal no more than whether one was shifted by s (Dong, Roth and Su, "Gaussian differential
   privacy", JRSS B 2022). Rounding to integers is post-processing.
-* epsilon alone: discrete Laplace noise for epsilon / T of the L1 norm.
+* epsilon alone: discrete Laplace noise for epsilon / T and the L1 norm.
 
-The matrix of the products of some columns may have noise for its nuclear norm instead, T / epsilon
-times that (`noise.wishart`); then epsilon / T is what it costs.
+So a round is noise for one joint release of a vector of L2 sensitivity sqrt(T) D_t (L1 sensitivity
+T D_t). `noise.calibrated_integer` has this noise. For epsilon alone there are two more kinds of
+noise:
 
-Vectors of integers each of which a row may move at once, by its size at most, have joint noise of
-`measurement.choice` for epsilon / T: about sqrt(d^2 / 3) for d of them, where Laplace noise on each
-is sqrt(2) d. Of many vectors a row moves a few: where it is in all by so many `steps`, each of them
-a vector within the box of all sizes, noise of its own on each vector for epsilon / (T steps) is
-enough, since one step costs that at most, and a vector that no step moves costs nothing.
+* For the matrix of the products of some columns: noise for its nuclear norm, T / epsilon times that
+  (`noise.wishart`). It costs epsilon / T.
+* For vectors of integers all of which a row may change at once, each by its size at most: joint
+  noise of `measurement.choice` for epsilon / T. Its deviation is about sqrt(d^2 / 3) for d
+  integers; that of Laplace noise on each is sqrt(2) d. If there are many such vectors, a row may
+  change a few of them. Let it change all of them in so many `steps`, each of which changes one
+  vector within the box of all sizes. Then independent noise on each vector for epsilon / (T steps)
+  is enough: one step costs at most that, and a vector that no step changes costs nothing.
 
-In all three a round is noise for one joint release of a vector of L2 sensitivity sqrt(T) D_t (L1
-sensitivity T D_t), for which `noise.calibrated_integer` has the noise. A round may consist of
-parts with noise of different scales; part p takes the share a_p of the round, noise for D_p /
-sqrt(a_p). If the shares add up to 1 that is always enough: the sum of a_p over the parts that
-change. It may be enough with larger shares where a row cannot change all parts as far as each goes.
+*Parts.* A round may consist of parts with noise of different scales. Part p has the share a_p of
+the round, and noise for D_p / sqrt(a_p). If the shares add up to 1, this is always enough: the cost
+is the sum of a_p over the parts that change. Larger shares may be enough if a row cannot change all
+parts by their sensitivities.
 
-One query may use several of the T rounds, u_1, u_2 and so on, with the noise of that many: a share
-of u_t. The numbers may depend on earlier answers, as long as they add up to T:
+*Several rounds at once.* One query may use several of the T rounds, u_1, u_2 and so on, with the
+noise of that many: a share of u_t. These numbers may depend on earlier answers, as long as they add
+up to T:
 
-* epsilon, and zCDP: the part u_t / T of the loss. On every path of answers the logarithm of a ratio
-  of probabilities is a sum of parts that are no more than epsilon. And let r_t be what is left of
-  rho before answer t. At each order a of the Renyi divergence the mean power of what the answers
-  from t on add is at most exp(a (a - 1) r_t): so for the last, and if for t + 1, then for t, since
-  r_t - r_(t + 1) is fixed when t is asked, and its answer adds exp(a (a - 1) (r_t - r_(t + 1))) at
-  most. (Rogers, Roth, Ullman and Vadhan, NeurIPS 2016; Feldman and Zrnic, NeurIPS 2021.)
-* (epsilon, delta): before rounding, such an answer is the mean of the answers of u_t rounds that
-  ask the same. So all answers can be computed from those of T rounds, each chosen by the answers
-  before it, which is the case above. (For parts of any size: Smith and Thakurta, "Fully adaptive
+* epsilon: the part u_t / T of the loss. For every sequence of answers, the logarithm of the ratio
+  of probabilities is a sum of parts that add up to at most epsilon.
+* zCDP: the part u_t / T of the loss, too. Let r_t be the rho that remains before answer t. Claim:
+  at each order a of the Renyi divergence, the mean power of what the answers from t on add is at
+  most exp(a (a - 1) r_t). It holds for the last answer. If it holds for t + 1, it holds for t,
+  because r_t - r_(t + 1) is fixed when query t is chosen, and its answer adds at most exp(a (a - 1)
+  (r_t - r_(t + 1))). (Rogers, Roth, Ullman and Vadhan, NeurIPS 2016; Feldman and Zrnic, NeurIPS
+  2021.)
+* (epsilon, delta): before rounding, such an answer is the mean of the answers of u_t rounds with
+  the same query. So all answers can be computed from those of T rounds, each chosen by the answers
+  before it. This is the case above. (For parts of any size: Smith and Thakurta, "Fully adaptive
   composition for Gaussian differential privacy", 2022.)
 
-A round may also be choices by the exponential mechanism, one for each of some disjoint sets of
-rows, with weights exp(c q). Let a row that is added or removed change the scores q of its own set
-by numbers of an interval of length r. The logarithm of the ratio of two probabilities then lies in
-an interval of length h = c r, "bounded range", and
+*Selections.* A round may also consist of selections by the exponential mechanism with weights exp(c
+q), one for each of some disjoint sets of rows. Let a row that is added or removed change the scores
+q of its own set by numbers of an interval of length r. Then the logarithm of the ratio of two
+probabilities lies in an interval of length h = c r ("bounded range"), and
 
-* that is h-DP and h^2 / 8 zCDP (Cesar and Rogers, ALT 2021);
-* a normal variable shifted by m reveals no less if m = 2 F^-1(L(h / 2)), F and L the normal and the
-  logistic distribution functions. For a ratio that lies in an interval and has the mean 1 is most
-  spread out at the ends of it (Blackwell, 1951: then it is easiest to tell apart), where a coin has
-  log-odds of x + h / 2 or of x - h / 2, and the deviate F^-1(L) of the one is largest above that of
-  the other at x = 0, as it is odd, and concave beyond 0 (van Zwet, 1964).
+* the selection is h-DP, and h^2 / 8 zCDP (Cesar and Rogers, ALT 2021);
+* a normal variable shifted by m reveals no less, if m = 2 F^-1(L(h / 2)), where F and L are the
+  normal and the logistic distribution functions. Proof: a ratio that lies in an interval and has
+  the mean 1 is most spread out if it is always at one of its ends. Then it reveals most (Blackwell,
+  1951). It is a coin with log-odds of x + h / 2 or x - h / 2. The difference of the deviates
+  F^-1(L) of these two is largest for x = 0, because F^-1(L) is odd, and concave above 0 (van Zwet,
+  1964).
 
-A replaced row is removed and added: a range of 2 h in one set, or one of h in each of two sets,
-which costs no more: h + h, h^2 / 8 + h^2 / 8, and the square of m for 2 h is over twice that for h.
+A replaced row is one that is removed and one that is added. It has a range of 2 h in one set, or of
+h in each of two sets. The latter costs no more: h + h is 2 h, h^2 / 8 + h^2 / 8 is less than (2
+h)^2 / 8, and the square of m for 2 h is more than twice that for h.
 
-*People.* With ids, the rows of each person are bounded once before all rounds: at most k are kept,
-by a fresh secret key, with the distribution and the coupling of `measurement.unit`. The kept rows
-of neighbors then differ by k rows that are added or removed, and by 2 k if a person is replaced.
-All rounds have noise for so many rows at once: k times the sensitivity of one row in L1, L2 and
-nuclear norm. For epsilon and rho this is the noise of one row for its part of the loss, and for
-(epsilon, delta) it is less. A vector in a box reaches its neighbor in k steps. For choices, k rows
-in several sets have ranges of k h together. Ranges h_1, h_2 and so on that add up to H cost no more
-than one of H: they add up to H-DP, the sum of h_i^2 is at most H^2, and so is that of m(h_i)^2 at
-most m(H)^2, since m(h)^2 / h rises with h. For y = m / 2 and f, F the normal density and
-distribution, h = 2 ln(F(y) / F(-y)) is the integral of 2 r(t) over t from 0 to y, r = f / (F(t)
-F(-t)). r(t) / t falls, since r' / r = -t + f / F(-t) - f / F is below 1 / t by Mills' bound f /
-F(-t) < t + 1 / t. So h(y) is at least y r(y), y times the derivative of ln h is at most 2, and y^2
-/ h rises.
+*People.* With ids, the rows of each person are bounded once, before all rounds. At most k are kept,
+by a fresh secret key, with the distribution and the coupling of `measurement.unit`. Then the kept
+rows of neighbors differ by k rows that are added or removed, or by 2 k if a person is replaced. All
+rounds have noise for this many rows at once: for k times the sensitivity of one row in L1, L2 and
+nuclear norm. For epsilon and rho this is the noise of one row for its part of the loss. For
+(epsilon, delta) it is less. A vector in a box reaches its neighbor in k steps.
+
+For selections, k rows in several sets have ranges of k h together. Ranges h_1, h_2 and so on that
+add up to H cost no more than a single range of H:
+
+* They add up to H-DP.
+* The sum of h_i^2 is at most H^2.
+* The sum of m(h_i)^2 is at most m(H)^2, because m(h)^2 / h increases with h.
+
+Proof of the last: let y = m / 2, and f and F the normal density and distribution function. Then h =
+2 ln(F(y) / F(-y)) is the integral of 2 r(t) over t from 0 to y, where r = f / (F(t) F(-t)). r(t) /
+t decreases, since r' / r = -t + f / F(-t) - f / F is below 1 / t by Mills' bound f / F(-t) < t + 1
+/ t. So h(y) is at least y r(y), and y times the derivative of ln h is at most 2. So y^2 / h
+increases.
 """
 
 from __future__ import annotations
