@@ -1,47 +1,56 @@
 """Rounds of noisy gradients: learn the weights of a `Design` from noisy sums over rows.
 
-A row has a vector z of 1 + p + c =: m coordinates that are not 0, none above 1 in size, of which p
-are numbers and 1 + c are 1 (see `design`).
+A row is a vector z with m = 1 + p + c coordinates that are not 0, none above 1 in size. p of them
+are numbers, and 1 + c of them are 1 (see `design`).
 
-*The first round* has no weights yet. A row divides 1 among some answers, all of it for its class,
-or a and 1 - a for a target that is a part a of the way through its bounds. The row adds its part
-times z to the sums of each answer, and 1 - z_j^2 to a sum for each of the numbers. In square that
-is at most the parts' squares, 1 together, times m - p, and z_j^2 + (1 - z_j^2)^2 <= 1 for each
-number: m. In size it is m + p / 4, for z + 1 - z^2 <= 5 / 4.
+*The first round* has no weights yet. A row divides 1 among some answers: all of it for its class,
+or a and 1 - a for a target that is a part a of the way through its bounds. To the sums of each
+answer, the row adds its part times z. To a sum for each of the numbers, it adds 1 - z_j^2.
 
-A row that is replaced changes them by twice that in size. In square, let t and t' be a number
-before and after. Within one answer that is (t - t')^2 (1 + (t + t')^2) <= 4 for each number (see
-`class_sums`), 2 for each of the c, and 0 for the constant. Between two answers it is 2 for each of
-the 1 + c, and t^2 + t'^2 + (t^2 - t'^2)^2 <= 2 for each number, as that is convex in the two
-squares and 2 at most where they are 0 or 1. So it is 4 p + 2 c + 2 at most in both; and so it is
-for parts, as the distance is convex in the parts of either row. (1 - z^2 is rounded down, which
-adds less than one unit to a difference: 4 becomes 4 times the square of one unit more.)
+*Sensitivity for an added row.* In square, its parts contribute at most 1 together, times m - p for
+the coordinates that are 1. Each number contributes z_j^2 + (1 - z_j^2)^2 <= 1. So the L2
+sensitivity is at most m in square. The L1 sensitivity is m + p / 4, because z + 1 - z^2 <= 5 / 4.
 
-*Each other round* knows weights. A row is off by a multiple of its vector: r in -1 .. 1, or with K
-classes r_1 .. r_K, the probabilities less 1 for the class that it has. Probabilities are rounded
-down to integers that add up to 1 at most, so |r_1| + .. + |r_K| <= 2, and the squares add up to 2
-at most. The gradient, the sum of r z, so changes by m in size and m in square for one multiple, by
-2 m and 2 m for K of them, and where rows are replaced by twice that in size, four times in square.
-No number of it changes by more than 1, or 2, so with an epsilon alone noise is for the box of all
-of them where that is less: where columns are of numbers.
-It is the gradient of the logarithm of the likelihood; for targets, r is limited to half of the
-width of their bounds, which makes it that of Huber's loss. With K classes that costs the square
-root of 2 of what two cost; K separate classifiers would cost the square root of K.
+*Sensitivity for a replaced row.* The L1 sensitivity is twice that. In square, let t and t' be a
+number before and after.
 
-*A step.* All that follows is computed from answers. Let n be the noisy number of rows, and mean and
-variance of a coordinate those that the first round tells. In coordinates around these means the
-loss has a curvature of n times the variance along each, times 1 / 4 or less for probabilities. A
-step goes by the gradient over that and `RIDGE` deviations of its noise. Where columns go together
-the curvature is more along some directions. One bound of it is known before the first step: the sum
-of the squared gradient over n times the variance, along all coordinates, is at most n times the
-variance of what is to be explained, times the largest eigenvalue of the correlations. After that
-each step shows the curvature along it. Where either is beyond what noise explains, steps are
-shorter from there on. The weights are the mean of the last ones.
+* Within one answer the change is (t - t')^2 (1 + (t + t')^2) <= 4 for each number (see
+  `class_sums`), 2 for each of the c, and 0 for the constant.
+* Between two answers it is 2 for each of the 1 + c, and t^2 + t'^2 + (t^2 - t'^2)^2 <= 2 for each
+  number: this is convex in the two squares, and at most 2 if they are 0 or 1.
+
+So in both cases it is at most 4 p + 2 c + 2. For parts the bound is the same, because the distance
+is convex in the parts of either row. (1 - z^2 is rounded down, which adds less than one unit to a
+difference. So 4 becomes 4 times the square of one unit more.)
+
+*Each later round* has weights. The error of a row is a multiple of its vector: r in -1 .. 1. With K
+classes it is r_1 .. r_K, the probabilities, less 1 for the row's class. Probabilities are rounded
+down to integers that add up to at most 1. So |r_1| + .. + |r_K| <= 2, and the squares add up to at
+most 2. The row adds r z to the gradient. For one multiple this changes by at most m in L1 and m in
+square, and for K of them by at most 2 m and 2 m. If rows are replaced, it changes by twice that in
+L1, and by four times that in square. No number of the gradient changes by more than 1, or 2. So for
+epsilon alone, the noise is that of the box of all these numbers if it is less, which it is if
+columns are numeric.
+
+It is the gradient of the log-likelihood. For targets, r is limited to half of the width of their
+bounds, so that it is the gradient of Huber's loss. K classes cost the square root of 2 of what two
+cost; K separate classifiers would cost the square root of K.
+
+*A step.* All that follows is post-processing. Let n be the noisy number of rows, and let mean and
+variance of a coordinate be those computed from the first round. In coordinates around these means,
+the loss has a curvature of n times the variance along each, for probabilities times 1 / 4 or less.
+A step is the gradient divided by the sum of this and `RIDGE` standard deviations of its noise.
+
+If columns are correlated, the curvature is larger along some directions. One bound of it is known
+before the first step. Sum the squared gradient over n times the variance, along all coordinates.
+This is at most n times the variance of what is to be explained, times the largest eigenvalue of the
+correlations. Later, each step shows the curvature along it. If either is larger than noise
+explains, all further steps are shorter. The weights are the mean of the last ones.
 
 *Why not objective perturbation* (Chaudhuri, Monteleoni and Sarwate, JMLR 2011; Kifer, Smith and
-Thakurta, COLT 2012): its proof is of the exact minimum of a perturbed sum of functions of real
-numbers. Here every answer is an integer sum with noise on a public grid, so the proof is of the
-bits that leave.
+Thakurta, COLT 2012): it is proved for the exact minimum of a perturbed sum of functions of real
+numbers. Here every answer is an integer sum with noise on a public grid, so the proof covers the
+bits that are released.
 """
 
 from __future__ import annotations

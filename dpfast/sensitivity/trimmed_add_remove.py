@@ -1,44 +1,52 @@
 """Smooth bounds for trimmed and winsorized means under "add-remove", where rows cut vary with n.
 
-x ascends, x_i = lo for i < 1 and x_i = hi for i > n, p = a / b in lowest terms, m = floor(p n) rows
-are cut off at each end, L = n - 2 m are left. The mean of no rows is the middle of the bounds.
-Rows are also counted from above: x^i = x_(n+1-i). A pair (i, j) is worth x^j - x_i.
+x ascends, with x_i = lo for i < 1 and x_i = hi for i > n. p = a / b is in lowest terms. m = floor(p
+n) rows are cut off at each end, and L = n - 2 m are left. The mean of no rows is the middle of the
+bounds. Rows are also counted from above: x^i = x_(n+1-i). A pair (i, j) has the value x^j - x_i.
 
-*One step.* Let y come to x, and z be y clamped to [x_m, x^m]. If m stays, z comes to the rows that
-are kept, and the trimmed mean changes by |z - mean| / (L + 1), at most the pair (m, m) over L + 1.
-If m grows to m + 1, then the least and the largest of z and the rows that were kept are cut off:
-the mean changes by |mean + z - least - largest| / (L - 1), at most the pair (m + 1, m + 1) over
-L - 1.
-Read backwards, from n rows to n - 1: if m stays, a row that is kept goes, which is at most the pair
-(m + 1, m + 1) over L - 1; if m falls, at most the pair (m, m) over L + 1. So the local sensitivity
-is at most the pair (m, m) over max(1, L - 1), also next to no rows (and L - 1 = 0 comes from there
-alone).
+*One step.* Let y be added to x, and let z be y clamped to [x_m, x^m].
 
-*Pairs.* Let w(n) = p n - (b - 1) / b, so m - 1 < w <= m, and let a pair cost
+* m stays. z joins the rows that are kept. The trimmed mean changes by |z - mean| / (L + 1), which
+  is at most the pair (m, m) divided by L + 1.
+* m grows to m + 1. The least and the largest of z and the kept rows are cut off. The mean changes
+  by |mean + z - least - largest| / (L - 1), which is at most the pair (m + 1, m + 1) divided by L -
+  1.
+
+Read backwards, this is a row that is removed, from n rows to n - 1:
+
+* m stays. A kept row leaves, which is at most the pair (m + 1, m + 1) divided by L - 1.
+* m falls. This is at most the pair (m, m) divided by L + 1.
+
+So the local sensitivity is at most the pair (m, m) divided by max(1, L - 1). This includes
+neighbors without rows, which are the only case with L - 1 = 0.
+
+*Pairs.* Let w(n) = p n - (b - 1) / b, so that m - 1 < w <= m. Let a pair have the cost
+
     c(i, j) = max(0, w - i) + max(0, w - j).
-The pair (m, m) costs nothing. A row that comes raises w by p; if it is between the rows of the pair
-they keep their numbers, and c grows by at most 2 p; else one of the two numbers grows by one, and c
-by at most p. A row that goes lowers w by p. If it was between them, c falls; else (if it is x_i
-itself, the row below takes its place) one number falls by one, and c grows by at most 1 - p. So
-with s = max(2 p, 1 - p) the largest of (x^j - x_i) exp(-beta c / s) is a beta-smooth bound of the
-pair (m, m).
 
-*Divisors.* L is at least (1 - 2 p) n, so 1 / max(1, L - 1) is at most the largest, over d >= 0, of
-exp(-beta d) / max(1, (1 - 2 p) (n - d) - 1), which is smooth: d grows by one when a row comes. It
-is log-convex in d, so largest at d = 0 or where the divisor has come to 1. A product of smooth
-bounds is smooth for the sum of their betas: the divisor gets an eighth.
+The pair (m, m) has the cost 0. An added row raises w by p. If it is between the rows of the pair,
+these keep their numbers, and c grows by at most 2 p. Otherwise one of the two numbers grows by one,
+and c by at most p. A removed row lowers w by p. If it was between the rows of the pair, c falls.
+Otherwise one number falls by one, and c grows by at most 1 - p. (If it is x_i itself, the row below
+takes its place.) So with s = max(2 p, 1 - p), the largest of (x^j - x_i) exp(-beta c / s) is a
+beta-smooth bound of the pair (m, m).
+
+*Divisors.* L is at least (1 - 2 p) n. So 1 / max(1, L - 1) is at most the largest, over d >= 0, of
+exp(-beta d) / max(1, (1 - 2 p) (n - d) - 1). This is smooth, because d grows by one when a row is
+added. It is log-convex in d, so it is largest at d = 0 or at the first d with a divisor of 1. A
+product of smooth bounds is smooth for the sum of their betas; the divisor gets an eighth of beta.
 
 *Winsorized mean*, W = (m A + (x_(m+1) + ... + x^(m+1)) + m B) / n with A = x_(m+1), B = x^(m+1).
-If y comes and m stays, one of A and B may move outward, by d: W changes by
-(z - W -+ m d) / (n + 1), z the clamped y. If m grows, A may move up and B down: W changes by
-(z - W + (m + 1) (d_A - d_B)) / (n + 1).
-Here m / (n + 1), or (m + 1) / (n + 1), is the new m over the new n, at most p. So the pair (m, m)
-over n (the smaller number of rows may be 0, but then it is over 1) plus p times the larger of the
-smooth sensitivities of A and B is a smooth bound.
+Let y be added, and let z be the clamped y. If m stays, one of A and B may move outward, by d. Then
+W changes by (z - W -+ m d) / (n + 1). If m grows, A may move up and B down. Then W changes by (z -
+W + (m + 1) (d_A - d_B)) / (n + 1). Here m / (n + 1), or (m + 1) / (n + 1), is the new m divided by
+the new n, which is at most p. So this is a smooth bound: the pair (m, m) divided by n, plus p times
+the larger of the smooth sensitivities of A and B. (The smaller number of rows may be 0; then the
+divisor is 1.)
 
-From some 100 / beta rows on these bounds are no larger than those for replaced rows, but for a few
-percent. (With fewer rows, so many rows can be added or removed at a price of e^beta each that the
-divisor is small.)
+From about 100 / beta rows on, these bounds exceed those for replaced rows by at most a few percent.
+(With fewer rows, so many rows can be added or removed, at a cost of e^beta each, that the divisor
+becomes small.)
 """
 
 from __future__ import annotations
