@@ -1,38 +1,42 @@
 """The privacy unit that a loss holds for: a row, or all rows of one id.
 
-For people, a mechanism reads at most k rows of each person, with noise by group privacy or for k
-rows at once.
-
-*Sums* of rows (counts, sums, means, variances, covariances, histograms and what is made of these)
-choose no rows: a person with more than k counts in part (`summaries.units`, with the proof). Adding
-a person changes the exact sums by at most k times the amount of a row, in every norm. So the noise
-is calibrated to the sensitivity of k rows at once, and the loss is that of one person: one step, or
-two if a person is replaced.
-
-*Other statistics* read at most k rows of each person: a uniform choice, by a fresh secret key
-(`tables.bounding`), among the rows that have an id and that `where` keeps. Then the mechanism runs
-on the kept rows, with a row's part of the loss, under "add-remove" and so with a private number of
-rows. This holds under both relations, because the number of kept rows depends on the people.
+With ids, at most k rows of each person count. Noise is for k rows at once, or by group privacy.
 
 *Neighbors* differ in all rows of one person, who is added or removed (add-remove), or is replaced
 by a person with other rows and a new id (replace).
 
-*Loss.* Let the rows of a person be added. The rows after them get other numbers. But hashes of
-different numbers are independent and uniform, so the kept rows of everybody else have the same
-distribution as before, and there is a coupling of the two choices in which all others keep the same
-rows. In it the kept rows differ by at most k rows that are added or removed: k steps of the
-mechanism, and 2 k if a person is replaced. The mechanism does not look at the order of rows. For
-fixed choices k steps cost what `privacy.group` returns (Dwork, McSherry, Nissim and Smith, TCC
-2006; for rho Bun and Steinke, TCC 2016), and the mixture over choices costs no more, since all
-three kinds of loss are bounds on divergences that are jointly convex or, for Renyi divergences,
-quasi-convex (van Erven and Harremoes, 2014). A row's part is the largest loss for which group
-privacy of k rows stays within the whole (`privacy.group_within`): epsilon / k, rho / k^2.
+*Sums* of rows (counts, sums, means, variances, covariances, histograms and what is computed from
+these) choose no rows: a person with more than k rows counts in part (`summaries.units`, with the
+proof). Adding a person changes the exact sums by at most k times the amount of a row, in every
+norm. So the noise is calibrated to the sensitivity of k rows at once, and the loss is that of one
+person: one step, or two if a person is replaced.
 
-*Nothing is wasted* by this under add-remove. k rows of L1 norm at most c change a sum by k c, so
-Laplace noise for them has the scale k c / epsilon; and k rows of L2 norm at most c change it by k c
-in L2, so Gaussian noise has the deviation k c / sqrt(2 rho). Either is the noise for one row and
-its part of the loss. So is the rate of an exponential mechanism in epsilon: k rows change the rank
-of a quantile's utility by D = k max(q, 1 - q).
+*Other statistics* read at most k rows of each person: a uniform choice, by a fresh secret key
+(`tables.bounding`), among the rows that have an id and that `where` keeps. Then the mechanism runs
+on the kept rows, with a row's part of the loss, under "add-remove" and so with a private number of
+rows. It does so under both relations, because the number of kept rows depends on the people.
+
+*Loss of these.* Let the rows of a person be added.
+
+1. The rows after them get other numbers. But hashes of different numbers are independent and
+   uniform. So the kept rows of all others have the same distribution as before, and the two choices
+   can be coupled so that all others keep the same rows.
+2. In this coupling, the kept rows differ by at most k rows that are added or removed. These are k
+   steps of the mechanism, or 2 k if a person is replaced. The mechanism does not look at the order
+   of rows.
+3. For fixed choices, k steps cost what `privacy.group` returns (Dwork, McSherry, Nissim and Smith,
+   TCC 2006; for rho Bun and Steinke, TCC 2016).
+4. The mixture over choices costs no more. All three kinds of loss are bounds on divergences that
+   are jointly convex or, for Renyi divergences, quasi-convex (van Erven and Harremoes, 2014).
+
+A row's part is the largest loss for which group privacy of k rows stays within the whole loss
+(`privacy.group_within`): epsilon / k, or rho / k^2.
+
+*Under add-remove, nothing is wasted by this.* k rows of L1 norm at most c change a sum by k c, so
+Laplace noise for them has the scale k c / epsilon. k rows of L2 norm at most c change it by k c in
+L2, so Gaussian noise has the deviation k c / sqrt(2 rho). Both are the noise for one row and its
+part of the loss. The rate of an exponential mechanism in epsilon is the same, too: k rows change
+the utility of a quantile by k max(q, 1 - q).
 """
 
 from __future__ import annotations

@@ -3,25 +3,31 @@
 Holohan, Antonatos, Braghin and Mac Aonghusa, "The bounded Laplace mechanism in differential
 privacy", JPC 2020.
 
-From u the answer is o of 0 .. m with probability p^|o - u| / C(u), p = e^(-1 / b) for a scale b:
-discrete Laplace noise, drawn again until the answer is in the domain. With
+From u the answer is o of 0 .. m with probability p^|o - u| / C(u), where p = e^(-1 / b) for a scale
+b. This is discrete Laplace noise that is drawn again until the answer is in the domain. The divisor
+is
 
-    C(u) = sum_o p^|o - u| = (1 + p - p^(u+1) - p^(m-u+1)) / (1 - p),
+    C(u) = sum_o p^|o - u| = (1 + p - p^(u+1) - p^(m-u+1)) / (1 - p).
 
-two such distributions whose u and v differ by d have a log-ratio of at most d / b + ln(C(v) /
-C(u)), which is attained at o = u if u is the smaller one. C is concave and positive on 0 .. m and
-the same from both ends, so C(u + d) / C(u) is largest for u = 0. And d / b + ln C(d) does not
-decrease with d, since C(d + 1) >= p C(d): of all o, |o - d - 1| <= |o - d| + 1. So for a
-sensitivity of D <= m
+*Loss.* Two such distributions, with u and v that differ by d, have a log-ratio of at most d / b +
+ln(C(v) / C(u)). It is attained at o = u if u is the smaller one.
+
+* C is concave and positive on 0 .. m, and the same from both ends. So C(u + d) / C(u) is largest
+  for u = 0.
+* d / b + ln C(d) does not decrease with d, because C(d + 1) >= p C(d): |o - d - 1| <= |o - d| + 1
+  for every o.
+
+So for a sensitivity of D <= m
 
     epsilon = D / b + ln(C(D) / C(0)),
     C(D) / C(0) = ((1 - p^(D+1)) + p (1 - p^(m-D))) / (1 - p^(m+1)),
 
-and that is exact: no less would do. Laplace noise of the same scale without a domain has D / b, and
-as C(D) / C(0) is at most p^-D, twice its scale always suffices.
+and this is exact: no smaller epsilon holds. Laplace noise of the same scale without a domain has D
+/ b. As C(D) / C(0) is at most p^-D, twice its scale always suffices.
 
-The error has no longer tail than without a domain: to either side its size is geometric, cut off,
-and C(u) is at most (1 + p) / (1 - p), so P(|o - u| > t) <= p^t P(o != u) <= 2 p^(t+1) / (1 + p).
+*Error.* The tail is no longer than without a domain. To either side, the size of the error is
+geometric and cut off, and C(u) is at most (1 + p) / (1 - p). So P(|o - u| > t) <= p^t P(o != u) <=
+2 p^(t+1) / (1 + p).
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Propose-test-release: the test, its threshold, and the mechanism that all statistics share.
 
-Let D(x) be a whole number for each dataset, which differs by at most 1 between neighbors, such
-that D(x) = 0 wherever some neighbor x' of x has |f(x) - f(x')| > b. (The fewest rows to change
-until the local sensitivity is above b are such a number, and so is anything below them that
-differs by at most 1.) With K discrete Laplace, P(K = k) ~ e^(-epsilon1 |k|), and t a threshold,
+Let D(x) be a whole number for each dataset. It differs by at most 1 between neighbors, and is 0 for
+every x with a neighbor x' such that |f(x) - f(x')| > b. (The fewest rows to change until the local
+sensitivity is above b are such a number. So is every smaller number that differs by at most 1
+between neighbors.) Let K be discrete Laplace, P(K = k) ~ e^(-epsilon1 |k|), and t a threshold. The
+release is
 
     if D(x) + K < t: no answer; else f(x) + Laplace noise of scale b / epsilon2.
 
@@ -14,22 +15,26 @@ Theorem. For neighbors this is (epsilon1 + epsilon2, delta)-DP with
 and no smaller epsilon or delta holds for all data. (Dwork and Lei, STOC 2009; the constants are
 derived here.)
 
-Proof. If D(x) > 0 or D(x') > 0, f(x) and f(x') are at most b apart. Whether there is an answer is a
-post-processing of D + K, which is epsilon1-DP, and the answer is epsilon2-DP on either side. Else D
-is 0 for both: either passes with probability delta, and "no answer" has the same probability.
-Attained: delta by x, x' with D = 0 and f far apart; epsilon1 + epsilon2 by D = d and d + 1 below t,
-f at b from each other, and answers beyond both.
+Proof. There are two cases:
 
-In particular the whole of delta is in the test: noise of 1 / (2 epsilon1) in place of 1 / epsilon1,
-or a threshold of ln(2 / delta) / (2 epsilon), as it is found in print, is not enough.
+* D(x) > 0 or D(x') > 0. Then f(x) and f(x') are at most b apart. Whether there is an answer is a
+  post-processing of D + K, which is epsilon1-DP. The answer is epsilon2-DP for both.
+* D is 0 for both. Either passes the test with probability delta, and "no answer" has the same
+  probability for both.
 
-min(D, c) for a public c is such a number too, so nothing farther than c = 4 t is ever looked at: a
-dataset so far away is refused with probability below delta**3.
+The bounds are attained: delta by x and x' with D = 0 and f far apart, and epsilon1 + epsilon2 by D
+= d and d + 1 below t, f at a distance of b, and answers beyond both.
 
-What is computed is a float64. Let f be rounded to a number within `error` of it: then the noise is
-for b + 2 error, rounded up. Comparisons of A(k) with b use A(k) rounded to nearest; that is an
-increasing function, so the distance still differs by at most 1, and the sensitivity is at most the
-next float64 above b.
+In particular, the whole delta is in the test. Noise of 1 / (2 epsilon1) instead of 1 / epsilon1, or
+a threshold of ln(2 / delta) / (2 epsilon), which are both found in print, is not enough.
+
+min(D, c) for a public c is such a number, too. So nothing farther than c = 4 t is read: data so far
+away are refused with a probability below delta**3.
+
+The computed answer is a float64. Let f be rounded to a number within `error` of it. Then the noise
+is for b + 2 error, rounded up. A(k) is rounded to nearest before it is compared with b. Rounding is
+an increasing function, so the distance still differs by at most 1 between neighbors, and the
+sensitivity is at most the next float64 above b.
 """
 
 from __future__ import annotations

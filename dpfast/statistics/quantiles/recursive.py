@@ -2,36 +2,46 @@
 
     RecursiveQuantiles(lo, hi, neighbors, nan, loss, assume_sorted=False, lattice=None, qs=qs)
 
-`qs` is a tuple of Fractions in [0, 1] in any order, duplicates allowed; the other arguments are as
-in `exponential`. The release returns a float64 array in the order of `qs`, which ascends if `qs`
-does.
+`qs` is a tuple of Fractions in [0, 1], in any order, with duplicates allowed. The other arguments
+are as in `exponential`. The release returns a float64 array in the order of `qs`, which ascends if
+`qs` does.
 
-The middle quantile is drawn first, then quantiles below it from the rows below, those above it from
-the rows above, and so on (Kaplan, Schnapp and Stemmer, ICML 2022): L = floor(log2 m) + 1 levels for
-m different quantiles, each of which spends one L-th of the loss.
+The middle quantile is drawn first. Then quantiles below it are drawn from the rows below, quantiles
+above it from the rows above, and so on (Kaplan, Schnapp and Stemmer, ICML 2022). For m different
+quantiles there are L = floor(log2 m) + 1 levels, each of which spends 1 / L of the loss.
 
-Every row has a mass in every node, a range of cells with some quantiles to find in it: 1 in the
-root. A node releases a cell v, and unless it is a leaf, below which there are no quantiles, a
-fraction of v, on a lattice of ``2**-32``. Each row is an interval of that length; a node has a part
-of it if the row is on one of its ends. The rows below v go to the left child with their masses,
-those above it to the right; of the rows at v the part below the fraction goes left, the rest right.
-So, given what has been released, the masses are a function of the row alone, and those of a row add
-up to at most 1 over the nodes of a level. (To give a tie to one side, or half of it to each, would
-be private too, but shift every quantile on that side by up to the size of the tie.) Which positions
-cells have in a node, and that adding a row of mass s changes the utility by at most D s, and
-replacing one of s by one of s' by at most ``b = D max(s, s') + (1 - D) min(s, s')``, is shown in
-`exponential`, for D = max(q', 1 - q') and q' the place of the quantile in the node.
+**Nodes.** A node is a range of cells with some quantiles to find in it. Every row has a mass in
+every node; in the root it is 1. A node releases a cell v. Unless it is a leaf, below which there
+are no quantiles, it also releases a fraction of v, a multiple of ``2**-32``. Each row is an
+interval of this length, and a node has a part of it if the row is on one of its ends. The rows
+below v go to the left child with their masses, and those above it to the right child. Of the rows
+at v, the part below the fraction goes left and the rest right.
 
-With ``c = e / (2 k)`` in a node, its log-probabilities change by amounts whose range is at most ``e
-b / k``. Ranges add up over the nodes of a level, and in zCDP the costs of these ranges do. The cost
-r(e) of a range is convex in e and concave in ``e**2`` (`privacy.Draws`). The first makes both sums
-convex in the masses of either row, so they are largest where all of a row is in one node. Adding:
-the largest is D / k, which is 1 for **k = D**. Replacing: both rows in one node need ``k >= b``,
-which is 1; in two nodes, ``D1 / k1 + D2 / k2 <= 1`` holds for **k = 2 D**, and ``(D1 / k1)**2 + (D2
-/ k2)**2 <= 1`` for **k = max(1, sqrt(2) D)**; a level of one node needs no more than **k = 1**. So
-a level has the range e, and in zCDP with the last k it costs at most ``2 r(e / sqrt(2))``, for the
-sum of two costs with such squares is largest where these are equal, and that is no less than r(e).
-The levels add up.
+So, given what has been released, the masses of a row are a function of this row alone. Over the
+nodes of a level they add up to at most 1. (It would also be private to give a tie to one side, or
+half of it to each side. But this would shift every quantile on that side by up to the size of the
+tie.)
+
+`exponential` states the positions of cells in a node. It proves that adding a row of mass s changes
+the utility by at most D s, and that replacing a row of mass s by one of mass s' changes it by at
+most ``b = D max(s, s') + (1 - D) min(s, s')``. Here D = max(q', 1 - q'), where q' is the relative
+position of the quantile in the node.
+
+**Loss.** With ``c = e / (2 k)`` in a node, its log-probabilities change by numbers of an interval
+of length ``e b / k``. These lengths add up over the nodes of a level. In zCDP their costs r(e) add
+up. r(e) is convex in e, and concave in ``e**2`` (`privacy.Draws`). As it is convex in e, both sums
+are convex in the masses of each of the two rows. So they are largest if all of a row is in one
+node.
+
+* Adding: the largest sum is D / k. It is 1 for **k = D**.
+* Replacing, both rows in one node: ``k >= b`` is needed, and b is 1.
+* Replacing, in two nodes: ``D1 / k1 + D2 / k2 <= 1`` holds for **k = 2 D**.
+  ``(D1 / k1)**2 + (D2 / k2)**2 <= 1`` holds for **k = max(1, sqrt(2) D)**. A level of one node
+  needs no more than **k = 1**.
+
+So a level has bounded range e. In zCDP, with the last k, it costs at most ``2 r(e / sqrt(2))``: the
+sum of two costs with such squares is largest if these are equal, and then it is no less than r(e).
+The losses of the levels add up.
 """
 
 from __future__ import annotations
