@@ -84,6 +84,14 @@ def proofs(session):
 
 
 @nox.session
+def fuzz(session):
+    """Fuzz what reads bytes that others wrote, then plant faults, which must be found."""
+    seconds = session.posargs or ["--seconds", "60"]
+    python(session, "-m", "tests.fuzz", *seconds)
+    python(session, "-m", "tests.fuzz", "--planted", *seconds)
+
+
+@nox.session
 def coverage(session):
     """Write which lines and branches the quick tests run, to `build/coverage`."""
     tests = session.posargs or PARALLEL

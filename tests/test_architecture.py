@@ -113,7 +113,8 @@ def test_what_is_public_says_so_and_nothing_else_does():
 
 def test_tests_and_kernels_mirror_the_rooms():
     folders = {p.name for p in (ROOT / "tests").iterdir() if p.is_dir() and p.name[0] != "."}
-    beside = {"docs", "proofs", "reference", "statistical", "support", "usage", "__pycache__"}
+    beside = {"docs", "fuzz", "proofs", "reference", "statistical", "support", "usage"}
+    beside |= {"__pycache__"}
     named = {p.name for p in PACKAGE.iterdir() if p.is_dir()} - {"data", "include", "__pycache__"}
     assert folders - beside == named
     kernels = {p.name for p in (ROOT / "csrc").iterdir() if p.is_dir()}
