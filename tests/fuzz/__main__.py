@@ -1,15 +1,14 @@
 """Fuzz the readers of bytes that others wrote, with libFuzzer and, for Python, Atheris.
 
     python -m tests.fuzz                         # every target, a minute each
-    python -m tests.fuzz records jobs --seconds 600
     python -m tests.fuzz records --runs 10000000
-    python -m tests.fuzz --planted               # each planted fault must be found
+    python -m tests.fuzz --planted               # the planted fault of each target must be found
 
 `records` is the scanner of text tables in C, with sanitizers, which needs clang. The others are in
-`targets.py` and need `pip install "dpfast[fuzz]"`. Findings are left in `build/fuzz/TARGET`, and
-the exit code is 1. Inputs that reach new code are kept in `build/fuzz/corpus/TARGET`; `--keep`
-makes the smallest set of them with the same reach, and writes it to `tests/fuzz/corpus/TARGET`,
-which is where every run begins.
+`targets.py` and need `pip install "dpfast[fuzz]"`. The input of a finding is left in
+`build/fuzz/found/TARGET`, and the exit code is 1. Every run begins with the inputs in
+`tests/fuzz/corpus/TARGET` and in `build/fuzz/corpus/TARGET`, where those that reach new code are
+kept.
 """
 
 import argparse
@@ -25,7 +24,7 @@ ROOT = HERE.parent.parent
 BUILD = ROOT / "build" / "fuzz"
 SCANNER = ["csrc/tables/records.c", "csrc/core/isa.c"]
 SANITIZERS = ["-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=undefined"]
-PYTHON = ["header", "array", "jobs", "ledger", "labels"]
+#: The targets, each with the longest input.
 LONGEST = {"records": 1000, "header": 200, "array": 300, "jobs": 200, "ledger": 40, "labels": 40}
 
 
@@ -37,63 +36,58 @@ def missing(target: str) -> str:
 
 
 def command(target: str, *, planted: bool) -> list[str]:
-    """The program that fuzzes a target, which is built if need be."""
+    """The program that fuzzes a target; that of the scanner is compiled first."""
     if target != "records":
-        program = [sys.executable, "-m", "tests.fuzz.python_target", target]
-        return [*program, "--planted"] if planted else program
-    program = BUILD / f"scanner{'-planted' * planted}"
+        module = [sys.executable, "-m", "tests.fuzz.python_target", target]
+        return [*module, "--planted"] if planted else module
+    program = str(BUILD / "scanner")
     flags = ["-g", "-O1", "-std=c11", *SANITIZERS, "-Icsrc", *["-DPLANTED"] * planted]
-    source = str(HERE / "records.c")
-    subprocess.run(["clang", *flags, source, *SCANNER, "-o", str(program)], cwd=ROOT, check=True)
-    return [str(program)]
+    sources = [str(HERE / "records.c"), *SCANNER]
+    subprocess.run(["clang", *flags, *sources, "-o", program], cwd=ROOT, check=True)
+    return [program]
 
 
-def fuzz(target: str, limits: list[str], *, planted: bool, keep: bool) -> int:
-    """Fuzz a target; 0 if nothing was found."""
-    kept, corpus, found = HERE / "corpus" / target, BUILD / "corpus" / target, BUILD / target
-    for folder in (kept, corpus, found):
+def finds(target: str, limit: str, *, planted: bool) -> bool:
+    """Fuzz a target until the limit or a finding, and say whether there is one.
+
+    Raises `CalledProcessError` if fuzzing ends otherwise, such as by an error of an import.
+    """
+    found = BUILD / ("planted" if planted else "found") / target
+    shutil.rmtree(found, ignore_errors=True)
+    corpora = [BUILD / "corpus" / target, HERE / "corpus" / target]
+    for folder in (found, *corpora):
         folder.mkdir(parents=True, exist_ok=True)
-    program = command(target, planted=planted)
-    options = [f"-max_len={LONGEST[target]}", "-print_final_stats=1", f"-artifact_prefix={found}/"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    run = [*program, *options, *limits, str(corpus), str(kept)]
-    code = subprocess.run(run, cwd=ROOT, env=environment).returncode
-    if keep and not code:
-        merged = BUILD / "merged" / target
-        shutil.rmtree(merged, ignore_errors=True)
-        merged.mkdir(parents=True)
-        merge = [*program, options[0], "-merge=1", str(merged), str(corpus), str(kept)]
-        subprocess.run(merge, cwd=ROOT, env=environment, check=True)
-        shutil.rmtree(kept)
-        shutil.copytree(merged, kept)
-    return code
+    options = [f"-max_len={LONGEST[target]}", limit, f"-artifact_prefix={found}/"]
+    run = [*command(target, planted=planted), *options, *map(str, corpora)]
+    done = subprocess.run(run, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    if any(found.iterdir()):
+        return True
+    done.check_returncode()
+    return False
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.fuzz", description=__doc__.split("\n")[0]
     )
-    parser.add_argument("targets", nargs="*", metavar="TARGET", help="records, header, ...")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(LONGEST))
     parser.add_argument("--seconds", type=int, default=60, help="of each target")
     parser.add_argument("--runs", type=int, help="of each target, in the place of seconds")
     parser.add_argument("--planted", action="store_true", help="plant a fault, which must be found")
-    parser.add_argument("--keep", action="store_true", help="keep the inputs that reach new code")
     chosen = parser.parse_args()
+    limit = f"-runs={chosen.runs}" if chosen.runs else f"-max_total_time={chosen.seconds}"
     BUILD.mkdir(parents=True, exist_ok=True)
-    limits = [f"-max_total_time={chosen.seconds}"]
-    if chosen.runs:
-        limits = [f"-runs={chosen.runs}"]
-    failed = []
-    for target in chosen.targets or ["records", *PYTHON]:
+    lines, failed = [], False
+    for target in chosen.targets or LONGEST:
         if need := missing(target):
-            print(f"{target} was NOT fuzzed, this needs {need}")
+            lines.append(f"{target}: NOT fuzzed, this needs {need}")
             continue
-        code = fuzz(target, limits, planted=chosen.planted, keep=chosen.keep)
-        if bool(code) != chosen.planted:
-            failed.append(target)
-    said = "missed a planted fault in" if chosen.planted else "found something in"
-    print(f"{said} {', '.join(failed)}" if failed else "as it should be")
-    return 1 if failed else 0
+        is_found = finds(target, limit, planted=chosen.planted)
+        failed |= is_found != chosen.planted
+        thing = "the planted fault" if chosen.planted else "a fault"
+        lines.append(f"{target}: {thing} was {'found' if is_found else 'not found'}")
+    print("\n".join(lines))
+    return int(failed)
 
 
 if __name__ == "__main__":

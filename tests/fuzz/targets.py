@@ -1,7 +1,7 @@
 """What each fuzzed reader may do with any bytes: answer, or refuse with an error of dpfast.
 
-A target takes bytes and returns nothing; an `AssertionError`, or an error of another library, is a
-finding. The errors themselves must be one line that a terminal can show, and must not show a row.
+A target takes bytes and returns nothing. An `AssertionError` or an error of another library is a
+finding. Errors must be one line that a terminal can show, and must not show a row.
 """
 
 import datetime
@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import traceback
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 
 import dpfast as dp
@@ -21,41 +22,71 @@ from ..support.crashes import MEMORY
 
 MARKER = "HIV-positive"
 ROWS = f'\n3,4,{MARKER}\n{MARKER},1\n"{MARKER}",2\n5,6,7\n'.encode()
-#: Pieces of job files, so that most of what is made from bytes is TOML.
-ENTRIES = [
-    "[data]", "[budget]", "[output]", "[defaults]", "[[release]]", "[data.sql]", "[release.agg.a]",
-    'path = "rows.csv"', 'path = ["rows.csv", "rows.csv"]', "rows = 4", 'version = "1"',
-    "epsilon = 1", "epsilon = -1", "epsilon = 1e400", "epsilon = nan", "delta = 1e-9", "rho = 0.5",
-    'neighbors = "replace"', 'neighbors = "add-remove"', 'ids = "id"', "max_rows = 2", "weight = 3",
-    'statistic = "mean"', 'statistic = "median"', 'statistic = "count"', 'statistic = "top_k"',
-    'column = "x"', 'columns = ["x", "id"]', "bounds = [0, 9]", "bounds = [9, 0]", "q = 0.5",
-    "interval = true", 'by = "id"', 'keys = ["a", "b"]', "keys = []", 'where = {id = "a"}',
-    "qs = [0.1, 0.9]",
-    'name = "a"', 'name = "${HOME}"', 'name = "$${"', 'path = "out.json"', 'connect = "duckdb://"',
-    'table = "t"', 'query = "SELECT 1"', "blocks = 2", 'estimator = "mean"', "bins = [0, 5, 9]",
-]  # fmt: skip
+#: Lines of job files, so that most of what bytes choose is TOML.
+ENTRIES = """\
+[data]
+[budget]
+[output]
+[defaults]
+[[release]]
+[data.sql]
+[release.agg.a]
+path = "rows.csv"
+path = ["rows.csv", "rows.csv"]
+rows = 4
+version = "1"
+epsilon = 1
+epsilon = -1
+epsilon = 1e400
+epsilon = nan
+delta = 1e-9
+rho = 0.5
+neighbors = "replace"
+neighbors = "add-remove"
+ids = "id"
+max_rows = 2
+weight = 3
+statistic = "mean"
+statistic = "median"
+statistic = "count"
+statistic = "top_k"
+column = "x"
+columns = ["x", "id"]
+bounds = [0, 9]
+bounds = [9, 0]
+interval = true
+by = "id"
+keys = ["a", "b"]
+keys = []
+where = {id = "a"}
+q = 0.5
+qs = [0.1, 0.9]
+name = "a"
+name = "${HOME}"
+name = "$${"
+path = "out.json"
+connect = "duckdb://"
+table = "t"
+query = "SELECT 1"
+blocks = 2
+estimator = "mean"
+bins = [0, 5, 9]
+""".splitlines()
 
 
-class Places:
-    """A folder in memory for the files of a target, with what never changes in it."""
-
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(dir=MEMORY, prefix="dpfast-fuzz-"))
-        (self.folder / "rows.csv").write_bytes(b"x,id\n1,a\n2,b\n3,a\n4,b\n")
-
-    def file(self, name: str, data: bytes) -> Path:
-        path = self.folder / name
-        path.write_bytes(data)
-        return path
+@cache
+def folder() -> Path:
+    """A folder in memory, with a table that jobs can name."""
+    path = Path(tempfile.mkdtemp(dir=MEMORY, prefix="dpfast-fuzz-"))
+    (path / "rows.csv").write_bytes(b"x,id\n1,a\n2,b\n3,a\n4,b\n")
+    return path
 
 
-_places = None
-
-
-def places() -> Places:
-    global _places
-    _places = _places or Places()
-    return _places
+def written(name: str, data: bytes) -> Path:
+    """A file of these bytes."""
+    path = folder() / name
+    path.write_bytes(data)
+    return path
 
 
 def refused(call, *arguments):
@@ -70,17 +101,16 @@ def refused(call, *arguments):
 
 def header(data: bytes) -> None:
     """A text table with these bytes as its first line: no byte of a row is shown."""
-    kinds = ["t.csv", "t.tsv", "t.txt", "t.csv"]
     line = data[1:400]
     if not line.decode("utf-8", "replace").strip("\ufeff\r\n"):
         line += b"v"  # else the first row is the header
-    path = places().file(kinds[data[0] % 4] if data else "t.csv", line + ROWS)
-    options = {"bounds": (0, 9), "epsilon": 1.0}
+    endings = ["csv", "tsv", "txt", "csv"]
+    path = written(f"t.{endings[data[0] % 4] if data else 'csv'}", line + ROWS)
     for call in (
         lambda: scan(path),
         lambda: repr(scan(path, [0])),
         lambda: scan(path, "patient"),
-        lambda: dp.median(scan(path, 0), nan=0, **options),
+        lambda: dp.median(scan(path, 0), nan=0, bounds=(0, 9), epsilon=1.0),
         lambda: dp.histogram(scan(path, 0), categories=["a"], epsilon=1.0),
     ):
         _, error = refused(call)
@@ -90,39 +120,38 @@ def header(data: bytes) -> None:
 
 def array(data: bytes) -> None:
     """A NumPy file of these bytes: it is read as an array, or refused."""
-    path = places().file("t.npy", data)
+    path = written("t.npy", data)
     refused(lambda: dp.mean(scan(path), bounds=(0, 9), epsilon=1.0))
 
 
-def job_text(data: bytes) -> str:
-    """Bytes as a job file: below 128 the number of an entry, else a character of its own."""
-    if data[:1] == b"\xff":
-        return data[1:].decode("utf-8", "replace")
-    return "\n".join(
-        ENTRIES[byte % len(ENTRIES)] if byte < 240 else chr(byte) for byte in data[:60]
-    )
-
-
 def jobs(data: bytes) -> None:
-    """A job file: it is explained, or refused in one line."""
-    path = places().file("job.toml", job_text(data).encode("utf-8", "replace"))
-    refused(job.explain, path)
+    """A job file: it is explained, or refused.
+
+    A first byte of 255 means that the others are the file. Otherwise each byte is a line of
+    `ENTRIES`, or from 240 on a line of one character.
+    """
+    if data[:1] == b"\xff":
+        text = data[1:]
+    else:
+        lines = (ENTRIES[b % len(ENTRIES)] if b < 240 else chr(b) for b in data[:60])
+        text = "\n".join(lines).encode()
+    refused(job.explain, written("job.toml", text))
 
 
-_ledger = None
+@cache
+def whole_ledger():
+    """A ledger: its path, its bytes and what it says."""
+    path = ledger_damage.made(folder())
+    return path, path.read_bytes(), ledger_damage.told(path)
 
 
 def ledger(data: bytes) -> None:
-    """A ledger with some bytes changed: it is refused, or says what it said before."""
-    global _ledger
-    if _ledger is None:
-        path = ledger_damage.made(places().folder)
-        _ledger = path, path.read_bytes(), ledger_damage.told(path)
-    path, whole, told = _ledger
+    """A ledger of which each four bytes change one: it is refused, or says what it said before."""
+    path, whole, told = whole_ledger()
     damaged = bytearray(whole)
     for at in range(0, min(len(data), 40) - 3, 4):
-        start = int.from_bytes(data[at : at + 3], "big") % len(damaged)
-        damaged[start] = data[at + 3]
+        place = int.from_bytes(data[at : at + 3], "big") % len(damaged)
+        damaged[place] = data[at + 3]
     for ending in ("-wal", "-shm", "-journal"):
         path.with_name(path.name + ending).unlink(missing_ok=True)
     path.write_bytes(damaged)
@@ -134,15 +163,14 @@ def ledger(data: bytes) -> None:
     assert error or said == told, "a damaged ledger says something else"
 
 
-def value_of(byte: int, more: bytes) -> object:
-    """A label: a number, a text, a time, what is missing, or what no list of labels may have."""
+def label(kind: int, more: bytes) -> object:
+    """A label: a number, a text, a time, a missing value, or what no list of labels may have."""
     number = int.from_bytes(more, "big", signed=True)
-    kinds = [
-        number, -number, number / 7, float("nan"), float("inf"), -0.0, True, None, b"a",
-        more.decode("latin-1"), "a" * (number % 300), "\ud800", "", Decimal(number), 10**400,
-        datetime.date(2000, 1, 1), datetime.datetime(2000, 1, 1), (1, 2), [1], {"a": 1}, object,
-    ]  # fmt: skip
-    return kinds[byte % len(kinds)]
+    labels = [number, -number, number / 7, float("nan"), float("inf"), -0.0, 10**400]
+    labels += [Decimal(number), True, None, b"a", more.decode("latin-1"), "a" * (number % 300)]
+    labels += ["\ud800", "", datetime.date(2000, 1, 1), datetime.datetime(2000, 1, 1)]
+    labels += [(1, 2), [1], {"a": 1}, object]
+    return labels[kind % len(labels)]
 
 
 def labels(data: bytes) -> None:
@@ -150,17 +178,18 @@ def labels(data: bytes) -> None:
 
     A `DataError` depends on the rows, so it comes after the spend, as an answer does.
     """
-    chosen = [value_of(data[i], data[i + 1 : i + 3]) for i in range(1, min(len(data), 40), 3)]
+    chosen = [label(data[i], data[i + 1 : i + 3]) for i in range(1, min(len(data), 40), 3)]
     rows = [["a", "b", "a"], [1, 2, 2], [1.5, float("nan"), 0.0]][data[0] % 3 if data else 0]
     budget = dp.Budget(epsilon=1)
-    for call in (
-        lambda: dp.histogram(rows, categories=chosen, epsilon=0.5, budget=budget)[0],
-        lambda: (
-            dp.group_by({"k": rows}, "k", keys=chosen)
-            .count(epsilon=0.5, budget=budget)
-            .to_dict()["count"]
-        ),
-    ):
+
+    def histogram():
+        return dp.histogram(rows, categories=chosen, epsilon=0.5, budget=budget)[0]
+
+    def groups():
+        counts = dp.group_by({"k": rows}, "k", keys=chosen).count(epsilon=0.5, budget=budget)
+        return counts.to_dict()["count"]
+
+    for call in (histogram, groups):
         before = budget.spent
         answer, error = refused(call)
         if error is None:
