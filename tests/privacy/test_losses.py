@@ -247,10 +247,11 @@ def test_parallel_takes_the_largest_or_two_of_them():
             parallel(*[Pure(1)] * losses, **more)
 
 
-def worst_ratio(epsilons, relation, most):
+def worst_ratio(epsilons, relation, most, others=0):
     """Enumerates: each part releases its count (or its sum over {0, 1, 2} with that scale)
-    with two-sided geometric noise; the largest log-ratio over neighbors and answers."""
-    rows = [(part, value) for part in range(len(epsilons)) for value in (1, 2)]
+    with two-sided geometric noise; the largest log-ratio over neighbors and answers.
+    Rows of `others` parts more are in no release."""
+    rows = [(part, value) for part in range(len(epsilons) + others) for value in (1, 2)]
 
     def answer(data, part):
         return sum(min(v, most) for p, v in data if p == part)
@@ -281,6 +282,9 @@ def test_parallel_beside_an_enumeration_of_neighbors():
     assert counts == claim.epsilon == Fraction(7, 4)
     assert counts > max(epsilons), "the largest alone is not enough: rows move"
     assert sums <= parallel(*losses, neighbors=REP).epsilon == 2
+    for others, least in (0, 0), (1, 1):  # a count: a row that stays changes nothing
+        assert worst_ratio([1], REP, 1, others) == least
+    assert parallel(Pure(1), neighbors=REP, staying=[None]).epsilon == 1
 
 
 @given(st.lists(epsilons, min_size=1, max_size=6), deltas)
