@@ -2,6 +2,7 @@
 
     python -m proofs            # compiles what changed, then checks all theorems
     python -m proofs --clean    # compiles all again
+    python -m proofs --install  # installs Coq first, if it is missing, with apt
     python -m proofs --list     # prints each theorem with its statement; needs no Coq
 
 A theorem is what a file says with `Theorem`; `Lemma` is for steps. Each theorem may stand on the
@@ -34,7 +35,9 @@ STATEMENT = re.compile(
     r"Theorem (?P<name>\w+)(?P<rest>.*?)\nProof",
     re.S,
 )
-INSTALL = "apt-get install coq libcoq-mathcomp-ssreflect libcoq-coquelicot libcoq-interval"
+#: Debian's packages: Coq 8.16, real analysis and floating point.
+PACKAGES = ["coq", "libcoq-coquelicot", "libcoq-flocq"]
+INSTALL = f"apt-get install {' '.join(PACKAGES)}"
 
 
 @dataclass(frozen=True)
@@ -89,12 +92,16 @@ def assumptions(names: Sequence[str], folder: Path = HERE) -> set[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m proofs", description=__doc__.split("\n")[0])
     parser.add_argument("--clean", action="store_true", help="compile all files again")
+    parser.add_argument("--install", action="store_true", help="install Coq if it is missing")
     parser.add_argument("--list", action="store_true", help="print the theorems and stop")
     chosen = parser.parse_args()
     if chosen.list:
         for theorem in theorems():
             print(f"{theorem.file}.v\n{theorem.comment}\n{theorem.statement}\n")
         return 0
+    if chosen.install and not shutil.which("coqc") and shutil.which("apt-get"):
+        root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+        subprocess.run([*root, "apt-get", "install", "-y", "-qq", *PACKAGES])
     if shutil.which("coqc") is None:
         print(f"proofs were NOT checked: there is no Coq here: {INSTALL}")
         return 0

@@ -9,58 +9,35 @@ theorems are read from `proofs/*.v`: each `Theorem` with the comment above it.
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import sys
 import tomllib
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import dpfast  # noqa: E402
+from proofs.__main__ import theorems  # noqa: E402
+
 PAGE = ROOT / "docs" / "theory" / "proofs.md"
 TABLE = ROOT / "proofs" / "statistics.toml"
 
 
-def proofs() -> ModuleType:
-    """The module that lists the theorems."""
-    spec = importlib.util.spec_from_file_location("proofs_main", ROOT / "proofs" / "__main__.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def wrong(table: dict[str, Any], theorems: list[Any]) -> list[str]:
+def wrong(table: dict[str, Any]) -> list[str]:
     """What the table names that is not there, and what it leaves out."""
-    known = {theorem.file for theorem in theorems}
-    known |= {f"{theorem.file}.{theorem.name}" for theorem in theorems}
-    found = [
-        f"{name}: there is no theorem {theorem}"
-        for name, entry in table.items()
-        for theorem in entry.get("machine", [])
-        if theorem not in known
-    ]
-    found += [
-        f"{name}: there is no file {file}"
-        for name, entry in table.items()
-        for file in entry.get("paper", [])
-        if not (ROOT / file).exists()
-    ]
-    found += [
-        f"{name}: no test stands at {place}"
-        for name, entry in table.items()
-        for place in re.findall(r"`(tests/[^`]*)`", entry.get("tested", ""))
-        if not (ROOT / place).exists()
-    ]
-    found += [
-        f"{n}: no entry {e['like']}" for n, e in table.items() if e.get("like", n) not in table
-    ]
-    import dpfast
-
-    found += [f"{name} has no entry" for name in dpfast.STATISTICS if name not in table]
-    return found
+    known = {theorem.file for theorem in theorems()}
+    known |= {f"{theorem.file}.{theorem.name}" for theorem in theorems()}
+    faults = [f"{name} has no entry" for name in dpfast.STATISTICS if name not in table]
+    for name, entry in table.items():
+        named = re.findall(r"`(tests/[^`]*)`", entry.get("tested", ""))
+        files = [*entry.get("paper", []), *named]
+        faults += [f"{name}: no theorem {t}" for t in entry.get("machine", []) if t not in known]
+        faults += [f"{name}: no file {file}" for file in files if not (ROOT / file).exists()]
+        if entry.get("like", name) not in table:
+            faults.append(f"{name}: no entry {entry['like']}")
+    return faults
 
 
 def link(theorem: str) -> str:
@@ -82,10 +59,10 @@ def statistics(table: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def statements(theorems: list[Any]) -> str:
+def statements() -> str:
     """Each file with its theorems: what the comment says, then the statement."""
     parts, file = [], ""
-    for theorem in theorems:
+    for theorem in theorems():
         if theorem.file != file:
             file = theorem.file
             parts.append(f"### {file.replace('_', ' ')}\n\n`proofs/{file}.v`")
@@ -106,21 +83,17 @@ def written(page: str, parts: dict[str, str]) -> str:
 
 
 def main() -> int:
-    theorems = list(proofs().theorems())
     table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
-    faults = wrong(table, theorems)
-    if faults:
+    if faults := wrong(table):
         print("\n".join(faults))
         return 1
     page = PAGE.read_text(encoding="utf-8")
-    parts = {"statistics": statistics(table), "theorems": statements(theorems)}
-    new = written(page, parts)
-    if "--check" in sys.argv:
-        if new != page:
-            print("docs/theory/proofs.md is old: python tools/proved.py")
-            return 1
-        return 0
-    PAGE.write_text(new, encoding="utf-8")
+    new = written(page, {"statistics": statistics(table), "theorems": statements()})
+    if "--check" not in sys.argv:
+        PAGE.write_text(new, encoding="utf-8")
+    elif new != page:
+        print("docs/theory/proofs.md is old: python tools/proved.py")
+        return 1
     return 0
 
 
