@@ -44,7 +44,7 @@ class Feature(NamedTuple):
     lo, hi : int
         The least and the largest value for a row.
     missing : int, default 0
-        The value for a row without a number, which must also be in the range.
+        The value for a row without a number, in the range; or 0 if the number of rows is private.
 
     Examples
     --------
