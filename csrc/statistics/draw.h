@@ -106,8 +106,8 @@ typedef struct {
 
 /* Draws from a window: `rows` are w ascending cells, and the rows on either side of the target are
  * among them, with `ties` + 1 more on each side or all that there are. (The positions of a tie
- * depend on them; nothing checks it.) Returns one of the above, or -1 if the cells do not ascend or the
- * target is not in the window. */
+ * depend on them; nothing checks it.) Returns one of the above, or -1 if the cells do not ascend or
+ * the target is not in the window. */
 int dpf_draw_node(const dpf_draw *in, const int64_t *rows, size_t w, dpf_words *words,
                   const dpf_draw_room *room, dpf_draw_found *found);
 

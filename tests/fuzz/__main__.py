@@ -84,8 +84,8 @@ def main() -> int:
             continue
         is_found = finds(target, limit, planted=chosen.planted)
         failed |= is_found != chosen.planted
-        thing = "the planted fault" if chosen.planted else "a fault"
-        lines.append(f"{target}: {thing} was {'found' if is_found else 'not found'}")
+        fault = "the planted fault" if chosen.planted else "a fault"
+        lines.append(f"{target}: {fault} was found" if is_found else f"{target}: nothing was found")
     print("\n".join(lines))
     return int(failed)
 
