@@ -30,6 +30,15 @@ CANDIDATES, CLUSTERS, COMPONENTS, COLUMNS = 1_000_000, 8, 3, 8
 NOISE_SIZE, NOISE_SCALE = 100_000, 1.0
 #: The slope of the target is at most this in absolute value, and so is the target.
 REACH = 3.0
+#: The names of columns for marginals, and how many categories each has.
+SHAPE = {"a": 5, "b": 8, "c": 10}
+#: Of TPC-H's specification: the last day of a shipment in query 1, limits of columns, lines of a
+#: customer that count in each of its groups, lines of a customer on average.
+LAST_SHIP, CURRENT = np.datetime64("1998-09-02"), np.datetime64("1995-06-17")
+PRICE, CHARGE, QUANTITY, DISCOUNT, REVENUE = 105_000.0, 113_400.0, 50.0, 0.1, 10_500.0
+LINES = {"tpch_1": 30, "tpch_6": 4, "tpch_14": 3}
+FLAGS = ("A", "F"), ("N", "F"), ("N", "O"), ("R", "F")
+PER_CUSTOMER, TPCH_ROWS = 40, 300_000
 
 Data = dict[str, np.ndarray]
 Array = np.ndarray
@@ -89,6 +98,112 @@ def scores(n: int) -> Data:
 def nothing(n: int) -> Data:
     """No data: the noise of a number that is 0."""
     return {"value": np.zeros(max(1000, NOISE_SIZE * n // 10**6))}
+
+
+def cells(n: int) -> Data:
+    """Three columns of categories, of which two depend on the first."""
+    rng = np.random.default_rng([SEED, n, 5])
+    a, b, c = (rng.geometric(0.3, n) % size for size in SHAPE.values())
+    return {"a": a, "b": (a + b) % SHAPE["b"], "c": (a + c) % SHAPE["c"]}
+
+
+def pairs_of_columns(data: Data) -> Array:
+    """The counts of each pair of columns, one table after another."""
+    names = list(SHAPE)
+    made = []
+    for i, first in enumerate(names):
+        for second in names[i + 1 :]:
+            code = data[first] * SHAPE[second] + data[second]
+            made.append(np.bincount(code, minlength=SHAPE[first] * SHAPE[second]))
+    return np.concatenate(made)
+
+
+def tpch(n: int) -> Data:
+    """About n lines of orders, by the laws of TPC-H's specification (4.2.3), without its texts."""
+    rng = np.random.default_rng([SEED, n, 6])
+    customers, day = max(3, n // PER_CUSTOMER), np.timedelta64(1, "D")
+    buyers = np.arange(1, customers + 1)
+    buyers = buyers[buyers % 3 != 0]  # a third of them never orders
+    orders = 10 * customers
+    o = {
+        "o_orderkey": np.arange(1, orders + 1),
+        "o_custkey": rng.choice(buyers, orders),
+        "o_orderdate": np.datetime64("1992-01-01") + rng.integers(0, 2406, orders) * day,
+    }
+    of = np.repeat(np.arange(orders), rng.integers(1, 8, orders))
+    parts, many = max(1, customers * 4 // 3), len(of)
+    part = rng.integers(1, parts + 1, many)
+    quantity = rng.integers(1, 51, many).astype(float)
+    shipped = o["o_orderdate"][of] + rng.integers(1, 122, many) * day
+    late = shipped + rng.integers(1, 31, many) * day > CURRENT
+    lines = {
+        "l_orderkey": o["o_orderkey"][of],
+        "l_partkey": part,
+        "l_quantity": quantity,
+        "l_extendedprice": quantity * (90000 + part // 10 % 20001 + 100 * (part % 1000)) / 100,
+        "l_discount": rng.integers(0, 11, many) / 100,
+        "l_tax": rng.integers(0, 9, many) / 100,
+        "l_returnflag": np.where(late, "N", rng.choice(["R", "A"], many)),
+        "l_linestatus": np.where(shipped > CURRENT, "O", "F"),
+        "l_shipdate": shipped,
+    }
+    key = np.arange(1, parts + 1)
+    kind = np.where(rng.random(parts) < 1 / 6, "PROMO", "OTHER")
+    return {
+        "c_custkey": np.arange(1, customers + 1),
+        **o,
+        **lines,
+        "p_partkey": key,
+        "p_type": kind,
+    }
+
+
+def tables(data: Data) -> dict[str, Data]:
+    """The columns of `tpch` by table."""
+    names = {"c": "customer", "o": "orders", "l": "lineitem", "p": "part"}
+    return {
+        name: {column: x for column, x in data.items() if column.startswith(f"{first}_")}
+        for first, name in names.items()
+    }
+
+
+def query_1(data: Data) -> Array:
+    """By flag and status: sums of quantity, price, discounted price, charge; means; the count."""
+    price, off = data["l_extendedprice"], data["l_discount"]
+    columns = data["l_quantity"], price, price * (1 - off), price * (1 - off) * (1 + data["l_tax"])
+    made = []
+    for flag, status in FLAGS:
+        rows = (data["l_returnflag"] == flag) & (data["l_linestatus"] == status)
+        rows &= data["l_shipdate"] <= LAST_SHIP
+        means = [np.mean(x[rows]) if rows.any() else 0.0 for x in (*columns[:2], off)]
+        made += [*(np.sum(x[rows]) for x in columns), *means, np.sum(rows)]
+    return np.array(made, float)
+
+
+def query_6(data: Data) -> float:
+    """What orders of 1994 with a small discount would have brought without it."""
+    off, rows = data["l_discount"], data["l_quantity"] < 24
+    rows = rows & (data["l_shipdate"].astype("datetime64[Y]") == np.datetime64("1994"))
+    rows &= (off >= 0.05) & (off <= 0.07)
+    return float(np.sum(data["l_extendedprice"][rows] * off[rows]))
+
+
+def query_14(data: Data) -> float:
+    """The share of promotions in the price of what was shipped in September 1995, in percent."""
+    rows = data["l_shipdate"].astype("datetime64[M]") == np.datetime64("1995-09")
+    price = (data["l_extendedprice"] * (1 - data["l_discount"]))[rows]
+    promo = data["p_type"][data["l_partkey"][rows] - 1] == "PROMO"
+    return float(100 * np.sum(price * promo) / np.sum(price))
+
+
+def relative(function: Callable[[Data], Any]) -> Callable[[Any, Data], float]:
+    """The median over all numbers of the error over the number, in percent."""
+
+    def error(answer: Any, data: Data) -> float:
+        truth = np.asarray(function(data), float)
+        return float(100 * np.median(np.abs(np.asarray(answer, float) - truth) / np.abs(truth)))
+
+    return error
 
 
 def gap(answer: Any, truth: Any) -> float:
@@ -183,6 +298,8 @@ class Workload:
         Neighbors by relation, for audits; a system answers under those relations that it offers.
     delta : float
         Of the claim.
+    error_rows : int
+        The rows of the data that errors are measured on; 0 for as many as of most questions.
     """
 
     title: str
@@ -191,6 +308,35 @@ class Workload:
     measure: str
     pairs: dict[str, tuple[Data, Data]] = field(default_factory=dict)
     delta: float = 0.0
+    error_rows: int = 0
+
+
+def customers(bought: int, day: str, last: bool) -> Data:
+    """Two customers of one line each, and a last one of many, if it is there."""
+    of = np.repeat(np.arange(2 + last), [1, 1, bought][: 2 + last])
+    keys, shipped = np.arange(1, 3 + last), np.datetime64(day)
+    return {
+        "c_custkey": keys,
+        "o_orderkey": keys,
+        "o_custkey": keys,
+        "o_orderdate": np.full(len(keys), shipped - 1),
+        "l_orderkey": keys[of],
+        "l_partkey": np.ones(len(of), int),
+        "l_quantity": np.full(len(of), 20.0),
+        "l_extendedprice": np.full(len(of), PRICE),
+        "l_discount": np.full(len(of), 0.07),
+        "l_tax": np.full(len(of), 0.08),
+        "l_returnflag": np.full(len(of), "A"),
+        "l_linestatus": np.full(len(of), "F"),
+        "l_shipdate": np.full(len(of), shipped),
+        "p_partkey": np.array([1]),
+        "p_type": np.array(["PROMO"]),
+    }
+
+
+def a_customer(bought: int, day: str) -> dict[str, tuple[Data, Data]]:
+    """The last customer is there, or is not."""
+    return {ADD: (customers(bought, day, True), customers(bought, day, False))}
 
 
 ONE = {
@@ -250,6 +396,48 @@ WORKLOADS = {
         by_key,
         "value a group",
         {ADD: (people(1), {k: v[:1] for k, v in people(1).items()})},
+    ),
+    "database": Workload(
+        "the same, of a table in DuckDB",
+        groups,
+        by_key,
+        "value a group",
+        {ADD: (people(1), {k: v[:1] for k, v in people(1).items()})},
+    ),
+    "marginals": Workload(
+        "counts of 3 pairs of columns",
+        cells,
+        lambda answer, data: gap(answer, pairs_of_columns(data)),
+        "rows a cell",
+        {ADD: tuple({name: np.zeros(rows, int) for name in SHAPE} for rows in (3, 2))},
+        DELTA,
+    ),
+    "tpch_1": Workload(
+        "TPC-H 1, for the loss of a customer",
+        tpch,
+        relative(query_1),
+        "percent of each number",
+        a_customer(60, "1994-05-05"),
+        0.0,
+        TPCH_ROWS,
+    ),
+    "tpch_6": Workload(
+        "TPC-H 6, for the loss of a customer",
+        tpch,
+        relative(query_6),
+        "percent",
+        a_customer(20, "1994-05-05"),
+        0.0,
+        TPCH_ROWS,
+    ),
+    "tpch_14": Workload(
+        "TPC-H 14, for the loss of a customer",
+        tpch,
+        relative(query_14),
+        "percent",
+        a_customer(20, "1995-09-05"),
+        0.0,
+        TPCH_ROWS,
     ),
     "clusters": Workload(
         "k-means, 8 clusters",

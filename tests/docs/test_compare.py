@@ -118,6 +118,30 @@ def result(*rows):
     }  # fmt: skip
 
 
+def test_a_later_run_keeps_rows_that_it_does_not_ask_and_the_page_says_when_it_was():
+    old = result(row("dpfast", 1.0, 1.0), row("opendp", 1.0, 1.0))
+    new = result() | {"date": "tomorrow"}
+    found = command.kept(old, new, ["opendp/*"])
+    assert [one["system"] for one in found["rows"]] == ["dpfast"] and found["date"] == "today"
+    found["rows"].append(row("opendp", 2.0, 1.0, date="tomorrow"))
+    assert "tomorrow, commit 0, one, Python 3, made 1 of these rows later: Opendp on sum." in (
+        page.summary(found)
+    )
+    assert "later" not in page.summary(old)
+
+
+def test_lines_of_tpch_have_its_laws():
+    data = workloads.tpch(60_000)
+    found = workloads.query_1(data).reshape(4, 8)
+    assert abs(found[:, 4] - 25.5)[[0, 2, 3]].max() < 0.5  # of quantities from 1 to 50
+    assert abs(found[:, 6] - 0.05)[[0, 2, 3]].max() < 0.001  # of discounts from 0 to .1
+    shares = found[:, 7] / len(data["l_tax"])
+    at_scale_1 = np.array([1_478_493, 38_854, 2_920_374, 1_478_870]) / 6_001_215
+    assert abs(shares - at_scale_1).max() < 0.01
+    assert abs(workloads.query_14(data) - 100 / 6) < 10
+    assert 1000 < workloads.query_6(data) / len(data["l_tax"]) * 60 < 1400
+
+
 def test_verdicts_are_of_private_rivals_the_worst_first():
     def verdicts(*rows, lost=True):
         found = page.verdicts([row(*one) for one in rows])

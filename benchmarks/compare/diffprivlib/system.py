@@ -12,6 +12,11 @@ OFFERS = {
     **dict.fromkeys(("clusters", "components", "regression", "trees"), (ask.REPLACE,)),
 }
 ABSENT = {
+    "database": "no tables in a database",
+    "marginals": "no tables of counts",
+    "tpch_1": "no tables, and no people",
+    "tpch_6": "no tables, and no people",
+    "tpch_14": "no tables, and no people",
     "groups": "no answers by group",
     "private_groups": "no answers by group",
     "people": "no bound on the rows of a person",

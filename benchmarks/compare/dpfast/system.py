@@ -1,5 +1,7 @@
 """dpfast, from the source beside this comparison."""
 
+from datetime import date
+
 import numpy as np
 import workloads as ask
 
@@ -11,14 +13,33 @@ OFFERS = {
     **dict.fromkeys(("count", "sum", "mean", "variance", "histogram", "median", "quantiles"), BOTH),
     "selection": (ask.REPLACE,),
     "noise": (ask.ADD,),
-    **dict.fromkeys(("groups", "private_groups", "people"), (ask.ADD,)),
+    **dict.fromkeys(("groups", "private_groups", "people", "database"), (ask.ADD,)),
+    **dict.fromkeys(("marginals", "tpch_1", "tpch_6", "tpch_14"), (ask.ADD,)),
     **dict.fromkeys(("clusters", "components", "regression", "trees", "stream"), (ask.REPLACE,)),
 }
 ABSENT: dict[str, str] = {}
 
 
 def prepare(data, workload):
+    if workload == "database" or workload.startswith("tpch"):
+        return in_duckdb(data, workload)
     return data | {"key": np.array(ask.KEYS)[data["key"]]} if "key" in data else data
+
+
+def in_duckdb(data, workload):
+    """Tables of DuckDB, as a connection of Ibis."""
+    import ibis
+    import pyarrow as pa
+
+    if "key" in data:
+        data = data | {"key": np.array(ask.KEYS)[data["key"]]}
+    connection = ibis.duckdb.connect()
+    tables = ask.tables(data) if workload.startswith("tpch") else {"data": data}
+    for name, columns in tables.items():
+        connection.con.register("given", pa.table(dict(columns)))
+        connection.con.execute(f"CREATE TABLE {name} AS FROM given")
+        connection.con.unregister("given")
+    return connection
 
 
 def count(data, neighbors):
@@ -109,6 +130,109 @@ def people(data, neighbors):
         )
         found = by.sum("value", bounds=ask.BOUNDS, epsilon=ask.EPSILON)
         return dict(zip(found["key"], found["sum"], strict=True))
+
+    return answer
+
+
+def database(data, neighbors):
+    def answer():
+        by = dp.group_by(
+            data.table("data"),
+            "key",
+            keys=ask.KEYS,
+            ids="person",
+            max_groups=ask.MAX_GROUPS,
+            max_rows=ask.MAX_ROWS,
+            neighbors=neighbors,
+        )
+        found = by.sum("value", bounds=ask.BOUNDS, epsilon=ask.EPSILON)
+        return dict(zip(found["key"], found["sum"], strict=True))
+
+    return answer
+
+
+def marginals(data, neighbors):
+    categories = {name: list(range(size)) for name, size in ask.SHAPE.items()}
+
+    def answer():
+        found = dp.marginals(
+            data,
+            ways=2,
+            categories=categories,
+            epsilon=ask.EPSILON,
+            delta=ask.DELTA,
+            neighbors=neighbors,
+        )
+        return np.concatenate([found.counts(*names).ravel() for names in found])
+
+    return answer
+
+
+def bought(data):
+    lines, orders = data.table("lineitem"), data.table("orders")
+    price = lines.l_extendedprice * (1 - lines.l_discount)
+    lines = lines.mutate(price=price, charge=price * (1 + lines.l_tax))
+    return lines.join(orders, [("l_orderkey", "o_orderkey")])
+
+
+def tpch_1(data, neighbors):
+    lines = bought(data).filter(lambda line: line.l_shipdate <= ask.LAST_SHIP.item())
+    names = ["l_returnflag", "l_linestatus"]
+    statistics = {
+        "sum_qty": dp.stat.sum("l_quantity", bounds=(0, ask.QUANTITY)),
+        "sum_base_price": dp.stat.sum("l_extendedprice", bounds=(0, ask.PRICE)),
+        "sum_disc_price": dp.stat.sum("price", bounds=(0, ask.PRICE)),
+        "sum_charge": dp.stat.sum("charge", bounds=(0, ask.CHARGE)),
+        "avg_qty": dp.stat.mean("l_quantity", bounds=(0, ask.QUANTITY)),
+        "avg_price": dp.stat.mean("l_extendedprice", bounds=(0, ask.PRICE)),
+        "avg_disc": dp.stat.mean("l_discount", bounds=(0, ask.DISCOUNT)),
+        "count_order": dp.stat.count(),
+    }
+    unit = {"ids": "o_custkey", "max_groups": 4, "max_rows": ask.LINES["tpch_1"]}
+
+    def answer():
+        by = dp.group_by(lines, names, keys=list(ask.FLAGS), neighbors=neighbors, **unit)
+        found = by.agg(statistics, epsilon=ask.EPSILON)
+        return np.column_stack([found[name] for name in statistics]).ravel()
+
+    return answer
+
+
+def tpch_6(data, neighbors):
+    lines = bought(data)
+    lines = lines.filter(
+        lines.l_shipdate >= date(1994, 1, 1),
+        lines.l_shipdate < date(1995, 1, 1),
+        lines.l_discount.between(0.05, 0.07),
+        lines.l_quantity < 24,
+    )
+    lines = lines.select("o_custkey", revenue=lines.l_extendedprice * lines.l_discount)
+    return lambda: dp.sum(
+        lines["revenue"],
+        bounds=(0, ask.REVENUE),
+        epsilon=ask.EPSILON,
+        ids="o_custkey",
+        max_rows=ask.LINES["tpch_6"],
+        neighbors=neighbors,
+    )
+
+
+def tpch_14(data, neighbors):
+    lines = bought(data).join(data.table("part"), [("l_partkey", "p_partkey")])
+    lines = lines.filter(lines.l_shipdate >= date(1995, 9, 1), lines.l_shipdate < date(1995, 10, 1))
+    promo = (lines.p_type == "PROMO").ifelse(lines.price, 0.0)
+    lines = lines.select("o_custkey", promo=promo, price=lines.price)
+
+    def answer():
+        share = dp.ratio(
+            lines,
+            bounds=[(0, ask.PRICE)] * 2,
+            epsilon=ask.EPSILON,
+            ids="o_custkey",
+            max_rows=ask.LINES["tpch_14"],
+            neighbors=neighbors,
+        )
+        return 100 * share
 
     return answer
 

@@ -18,6 +18,11 @@ OFFERS = {
     "components": (ask.REPLACE,),
 }
 ABSENT = {
+    "database": "no tables in a database",
+    "marginals": "counts by public categories, one table after another: not asked",
+    "tpch_1": "not asked: joins are of Polars, before the measurement",
+    "tpch_6": "not asked: joins are of Polars, before the measurement",
+    "tpch_14": "not asked: joins are of Polars, before the measurement",
     "clusters": "no k-means",
     "regression": "least squares of one feature only (Theil and Sen)",
     "trees": "no trees",

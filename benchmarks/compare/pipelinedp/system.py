@@ -7,6 +7,11 @@ NAME, DISTRIBUTION = "PipelineDP", "pipeline-dp"
 ROWS = "count", "sum", "mean", "variance", "histogram", "median", "quantiles"
 OFFERS = dict.fromkeys((*ROWS, "groups", "private_groups", "people"), (ask.ADD,))
 ABSENT = {
+    "database": "no tables in a database but through Beam or Spark",
+    "marginals": "counts by partition, one table after another: not asked",
+    "tpch_1": "no joins",
+    "tpch_6": "no joins",
+    "tpch_14": "no joins",
     "selection": "no mechanism of selection in its interface",
     "noise": "no noise on numbers of a user in its interface",
     "clusters": "no models",

@@ -11,6 +11,11 @@ OFFERS = {
     **dict.fromkeys(("selection", "stream"), (ask.REPLACE,)),
 }
 ABSENT = {
+    "database": "no tables in a database",
+    "marginals": "not asked",
+    "tpch_1": "not asked",
+    "tpch_6": "not asked",
+    "tpch_14": "not asked",
     "noise": "no Laplace noise",
     "private_groups": "all keys are shown: the row of public keys",
     "clusters": "no models",

@@ -16,6 +16,11 @@ OFFERS = dict.fromkeys(
     ("count", "sum", "mean", "variance", "median", "quantiles", "noise", "groups"), (ask.ADD,)
 )
 ABSENT = {
+    "database": "no tables in a database",
+    "marginals": "no tables of counts",
+    "tpch_1": "no tables, and no people",
+    "tpch_6": "no tables, and no people",
+    "tpch_14": "no tables, and no people",
     "histogram": "no histogram; a count for each bin is a loop of the user",
     "selection": "no mechanism of selection",
     "private_groups": "a strategy that keeps or drops one group, no answers by group",

@@ -11,6 +11,11 @@ OFFERS = dict.fromkeys(
     ("count", "sum", "mean", "variance", "histogram", "private_groups"), (ask.ADD,)
 )
 ABSENT = {
+    "database": "DuckDB is none of its readers",
+    "marginals": "counts by private keys, one table after another: not asked",
+    "tpch_1": "by private keys and rows of one table: not asked",
+    "tpch_6": "by private keys and rows of one table: not asked",
+    "tpch_14": "by private keys and rows of one table: not asked",
     "median": "no quantiles",
     "quantiles": "no quantiles",
     "selection": "no mechanism of selection",

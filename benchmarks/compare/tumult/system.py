@@ -24,6 +24,11 @@ NAME, DISTRIBUTION = "Tumult Analytics", "tmlt.analytics"
 ROWS = "count", "sum", "mean", "variance", "histogram", "median", "quantiles"
 OFFERS = dict.fromkeys((*ROWS, "groups", "private_groups", "people"), (ask.ADD,))
 ABSENT = {
+    "database": "tables of Spark",
+    "marginals": "not asked",
+    "tpch_1": "not asked: 3 public joins of Spark",
+    "tpch_6": "not asked: 3 public joins of Spark",
+    "tpch_14": "not asked: 3 public joins of Spark",
     "selection": "no mechanism of selection in its interface",
     "noise": "no noise on numbers of a user in its interface",
     "clusters": "no models",
