@@ -1,7 +1,7 @@
 """Run the comparison of all systems, and write its results and its page.
 
     python -m benchmarks.compare [--scale 1e6] [--growth 1e9] [--minutes 60]
-        [--only SYSTEM/WORKLOAD ...]
+        [--only SYSTEM/WORKLOAD ... [--keep]]
 
 needs `pip install -e ".[audit,plot]" psutil`, the package index, and Java for Tumult Analytics.
 Each system is a folder here: `requirements.txt` pins its environment, which is made once in
@@ -10,7 +10,8 @@ processes of their own: once as a whole, for the time from start to end and the 
 once for warm calls, the errors of 200 answers on 10,000 rows, and answers on two neighbors, which
 `dp.audit` judges here. A histogram is asked of ever more rows, in memory, until a system takes too
 long for its share of the time, or more memory than four fifths of the machine's. The minutes are
-shared by all pairs, and do not count the installation.
+shared by all pairs, and do not count the installation. With --keep, rows of the results that are
+not asked stay as they are, and the new ones say when they were made.
 """
 
 from __future__ import annotations
@@ -109,13 +110,13 @@ def watch(arguments: list[str], limit: float) -> dict[str, Any]:
     return {"seconds": seconds, "memory": peak, "out": out}
 
 
-def audit(answers: Path, workload: workloads.Workload) -> dict[str, Any]:
-    """What the kit says of the answers on two neighbors."""
+def audit(answers: Path, workload: workloads.Workload, delta: float = 0.0) -> dict[str, Any]:
+    """What the kit says of the answers on two neighbors, of a system that always has a delta."""
     kept = np.load(answers)
     x, x2 = kept["x"], kept["x2"]
     if 2 * len(x) < FEWEST:
         return {"samples": 2 * len(x)}
-    claim = {"epsilon": workloads.EPSILON, "delta": workload.delta}
+    claim = {"epsilon": workloads.EPSILON, "delta": max(delta, workload.delta)}
     found = dp.audit.measure_answers(x, x2, **claim).to_dict()
     if x.dtype.kind == "f":
         found["differences"] = differences(x, x2, claim)
@@ -148,9 +149,15 @@ def text(result: dict[str, Any]) -> str:
 
 
 def ask(
-    python: Path, system: str, workload: str, relation: str, rows: float, seconds: float
+    python: Path,
+    system: str,
+    workload: str,
+    relation: str,
+    rows: float,
+    seconds: float,
+    delta: float = 0.0,
 ) -> dict[str, Any]:
-    """One row of the results."""
+    """One row of the results; `delta` is the one that the system always has."""
     row: dict[str, Any] = {"system": system, "workload": workload, "relation": relation}
     arguments = (system, workload, relation, "--rows", rows)
     whole = watch(command(python, *arguments), limit(seconds))
@@ -170,7 +177,7 @@ def ask(
     if "failure" in made:
         row["failure"] = made["failure"]
     elif answers.exists():
-        row["audit"] = audit(answers, workloads.WORKLOADS[workload])
+        row["audit"] = audit(answers, workloads.WORKLOADS[workload], delta)
     return row
 
 
@@ -200,6 +207,23 @@ def machine() -> str:
     return f"{os.cpu_count()} cores, {platform.machine()}, {model}"
 
 
+def is_asked(system: str, workload: str, patterns: list[str]) -> bool:
+    return any(fnmatch.fnmatch(f"{system}/{workload}", pattern) for pattern in patterns)
+
+
+def kept(old: dict[str, Any], new: dict[str, Any], patterns: list[str]) -> dict[str, Any]:
+    """The results of two runs: of the old one what is not asked, and how the new one was made."""
+    later = {name: new[name] for name in ("command", "date", "commit", "machine", "python")}
+    return {
+        **old,
+        "workloads": new["workloads"],
+        "systems": old["systems"] | new["systems"],
+        "rows": [r for r in old["rows"] if not is_asked(r["system"], r["workload"], patterns)],
+        "growth": [r for r in old["growth"] if not is_asked(r["system"], "histogram", patterns)],
+        "later": [*old.get("later", []), later],
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -208,12 +232,15 @@ def main() -> None:
     parser.add_argument("--growth", type=float, default=1e9, help="rows of the last histogram")
     parser.add_argument("--minutes", type=float, default=60, help="for all, once all is installed")
     parser.add_argument("--only", nargs="*", default=["*"], help='patterns as "opendp/median"')
+    parser.add_argument("--keep", action="store_true", help="keep the rows that are not asked")
     parser.add_argument("--environments", type=Path, default=BUILD)
     parser.add_argument("--results", type=Path, default=RESULTS)
     given = parser.parse_args()
     about: dict[str, Any] = {}
     pythons: dict[str, Path] = {}
     for name in systems():
+        if not any(is_asked(name, workload, given.only) for workload in workloads.WORKLOADS):
+            continue
         try:
             pythons[name] = environment(name, given.environments)
             about[name] = offers(pythons[name], name)
@@ -225,7 +252,7 @@ def main() -> None:
         for relation in (workloads.ADD, workloads.REPLACE)
         for system, own in about.items()
         if relation in own.get("offers", {}).get(workload, ())
-        and any(fnmatch.fnmatch(f"{system}/{workload}", pattern) for pattern in given.only)
+        and is_asked(system, workload, given.only)
     ]
     result: dict[str, Any] = {
         "command": f"python -m benchmarks.compare --scale {given.scale:g} "
@@ -248,6 +275,13 @@ def main() -> None:
         "rows": [],
         "growth": [],
     }
+    if given.keep:
+        asked = " ".join(f"'{pattern}'" for pattern in given.only)
+        result["command"] += f" --only {asked} --keep"
+        date = {"date": result["date"]}
+        result = kept(json.loads(given.results.read_text(encoding="utf-8")), result, given.only)
+    else:
+        date = {}
     sizes = [10.0**k for k in range(3, 10) if 10**k <= given.growth]
     growth = [
         (system, relation, rows)
@@ -260,7 +294,7 @@ def main() -> None:
     def keep(part: str, row: dict[str, Any]) -> None:
         nonlocal left
         left -= 1
-        result[part].append(row)
+        result[part].append(row | date)
         given.results.write_text(text(result), encoding="utf-8")
         told = row.get("failure") or f"{row['warm']['seconds']:.3g} s"
         what = row.get("workload") or f"histogram of {row['rows']:g} rows"
@@ -268,7 +302,8 @@ def main() -> None:
 
     for system, *asked in pairs:
         share = max(1.0, (end - time.monotonic()) / left)
-        keep("rows", ask(pythons[system], system, *asked, given.scale, share))
+        delta = about[system]["delta"]
+        keep("rows", ask(pythons[system], system, *asked, given.scale, share, delta))
     ended: set[str] = set()
     for system, relation, rows in growth:
         if system in ended:

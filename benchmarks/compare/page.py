@@ -48,7 +48,8 @@ def figure(row: dict[str, Any], column: str) -> float | None:
 
 
 def private(system: str) -> bool:
-    return system not in ("duckdb", "polars")
+    """Whether a system claims a loss: others are a floor, or claim something else."""
+    return system not in ("duckdb", "duckdb_pac", "polars")
 
 
 def lost(row: dict[str, Any], other: dict[str, Any], column: str) -> bool:
@@ -181,13 +182,19 @@ def audits(result: dict[str, Any]) -> str:
     return table(head, [cells for *_, cells in sorted(lines)])
 
 
+def questions(result: dict[str, Any]) -> list[tuple[str, str]]:
+    """The questions and relations that there are rows of, in the order of the questions."""
+    order = {name: i for i, name in enumerate(result["workloads"])}
+    found = {(row["workload"], row["relation"]) for row in result["rows"]}
+    return sorted(found, key=lambda one: (order[one[0]], one[1]))
+
+
 def times(result: dict[str, Any]) -> str:
     """The times of warm calls, as Markdown: a row for each question, a column for each system."""
     rows = result["rows"]
     order = sorted(result["systems"], key=lambda s: (s != "dpfast", not private(s), s))
-    questions = list(dict.fromkeys((row["workload"], row["relation"]) for row in rows))
     lines = []
-    for workload, relation in questions:
+    for workload, relation in questions(result):
         own = {
             r["system"]: r for r in rows if (r["workload"], r["relation"]) == (workload, relation)
         }
@@ -259,11 +266,24 @@ def summary(result: dict[str, Any]) -> str:
     versions = ", ".join(
         f"{own['name']} {own['version']}" for own in result["systems"].values() if "version" in own
     )
-    return (
+    first = (
         f"`{result['command']}` on {result['date']}, commit {result['commit']}, "
         f"{result['machine']}, Python {result['python']}: {versions}. Time and memory are those of "
         f"{result['scale']:,.0f} rows, errors those of up to 200 answers on "
         f"{result['error_rows']:,} rows; epsilon is {result['epsilon']:g}."
+    )
+    return "\n\n".join([first, *(later(result, one) for one in result.get("later", []))])
+
+
+def later(result: dict[str, Any], run: dict[str, Any]) -> str:
+    """Which rows a later run made, and how."""
+    rows = [row for row in result["rows"] if row.get("date") == run["date"]]
+    questions = dict.fromkeys(result["workloads"][row["workload"]]["title"] for row in rows)
+    systems = dict.fromkeys(result["systems"][row["system"]]["name"] for row in rows)
+    return (
+        f"`{run['command']}` on {run['date']}, commit {run['commit']}, {run['machine']}, Python "
+        f"{run['python']}, made {len(rows)} of these rows later: {', '.join(systems)} on "
+        f"{'; '.join(questions)}."
     )
 
 

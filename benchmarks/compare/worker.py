@@ -78,6 +78,12 @@ def pool(answers: list[Any]) -> Any:
     return np.array([nothing if one is None else one for one in answers])
 
 
+def version(system: ModuleType) -> str:
+    """The version of a system: of its distribution, and what it says of more."""
+    more = getattr(system, "MORE", None)
+    return importlib.metadata.version(system.DISTRIBUTION) + (f", {more()}" if more else "")
+
+
 def warm(call: Callable[[], Any], seconds: float) -> dict[str, Any]:
     call()
     times = sorted(t for _, t in repeats(call, seconds, 25))
@@ -109,8 +115,9 @@ def main() -> None:
     ask = load(HERE / "workloads.py", "workloads")
     system = load(HERE / given.system / "system.py", "system")
     if given.workload is None:
-        named = {"name": system.NAME, "version": importlib.metadata.version(system.DISTRIBUTION)}
-        print(json.dumps({**named, "offers": system.OFFERS, "absent": system.ABSENT}))
+        named = {"name": system.NAME, "version": version(system)}
+        claim = {"delta": getattr(system, "DELTA", 0.0)}
+        print(json.dumps({**named, **claim, "offers": system.OFFERS, "absent": system.ABSENT}))
         return
     workload, answer = ask.WORKLOADS[given.workload], getattr(system, given.workload)
 
@@ -124,7 +131,7 @@ def main() -> None:
     found: dict[str, Any] = {"lines": lines(answer), "warm": warm(call, given.seconds / 4)}
     print(json.dumps(found), flush=True)
     if workload.error:
-        data = workload.data(ERROR_ROWS)
+        data = workload.data(workload.error_rows or ERROR_ROWS)
         call = asking(data)
         errors = [
             workload.error(one, data) for one, _ in repeats(call, given.seconds / 2, given.runs)
