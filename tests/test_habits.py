@@ -54,7 +54,9 @@ def commands():
 
 def test_every_command_is_there():
     named = list(commands())
-    assert {"test.yml", "release.yml", "pre-commit", "run", "nightly"} <= {w for w, _ in named}
+    assert {"test.yml", "nightly.yml", "release.yml", "pre-commit", "run", "nightly"} <= {
+        w for w, _ in named
+    }
     assert {where: list(unknown(line)) for where, line in named if list(unknown(line))} == {}
 
 
