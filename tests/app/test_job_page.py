@@ -1,5 +1,7 @@
 """The page of a job's answers as a reader sees it: in a browser, narrow or wide, dark or light."""
 
+import html
+import json
 import re
 
 import numpy as np
@@ -104,6 +106,30 @@ def faults(browser, path, width=1300, theme="light", bars=None):
     wide, window = browser.execute_script(WIDTHS)
     if wide > window:
         yield "wider than the window"
+
+
+@pytest.mark.parametrize("planted", [False, True])
+def test_no_name_is_markup(tmp_path, monkeypatch, planted):
+    """Names of job, release, column, folder and key, of which the last comes from a row."""
+    if planted:  # a page that gets names as they are
+        monkeypatch.setattr("dpfast.app.job.page.escape", str)
+    bad = "<script>\"'&"
+    folder = tmp_path / "<script>"
+    folder.mkdir()
+    columns = {bad: np.zeros(50), "carrier": np.array([bad] * 50)}
+    pq.write_table(pa.table(columns), folder / "flights.parquet")
+    text = '[data]\npath = "flights.parquet"\n[budget]\nepsilon = 9\ndelta = 1e-3\n'
+    text += f"name = {json.dumps(bad)}\n" + releases(
+        {"name": bad, "statistic": "mean", "column": bad, "bounds": [0, 1]},
+        {"name": "keys", "by": "carrier", "statistic": "count"},
+    )
+    (folder / "job.toml").write_text(text, encoding="utf-8")
+    job.run(folder / "job.toml", report=folder / "out.html")
+    shown = (folder / "out.html").read_text(encoding="utf-8")
+    found = {tag for tag in re.findall(r"<(\w+)", shown)}
+    assert ("script" in found) == planted
+    if not planted:
+        assert shown.count(html.escape(bad)) >= 4
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
