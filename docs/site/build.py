@@ -88,6 +88,7 @@ CONTENTS = {
         "docs/theory/marginals.md",
         "docs/theory/proofs.md",
         "docs/theory/threat-model.md",
+        "docs/theory/security-review.md",
         "docs/theory/decisions.md",
     ],
     "Project": [
@@ -122,6 +123,7 @@ WORDS = {
     "docs/guide/sulq.md": ["statistical queries", "noisy sums"],
     "docs/theory/proofs.md": ["Coq", "formal verification", "machine-checked"],
     "docs/theory/threat-model.md": ["threat model", "side channel"],
+    "docs/theory/security-review.md": ["attack surface", "fuzzing", "sanitizers"],
 }
 #: What users call methods of and never name, on the page of the function that hands it over.
 RETURNED = {
