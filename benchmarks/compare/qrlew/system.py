@@ -1,5 +1,6 @@
 """Qrlew: it rewrites SQL, and DuckDB runs what it writes. Its noise is Gaussian, for a delta."""
 
+import itertools
 import json
 import math
 
@@ -100,15 +101,20 @@ CUSTOMER = [
 ]
 
 
+NUMBERS = itertools.count()
+
+
 def asking(data, query, unit=ROW, rows=1, share=1, **more):
-    """What asks a query, for a part of the loss: it is rewritten once."""
+    """What asks a query, for a part of the loss: it is rewritten and prepared once."""
     connection, dataset = data
     loss = {"epsilon": ask.EPSILON / share, "delta": ask.DELTA / share}
     found = dataset.relation(query).rewrite_with_differential_privacy(
         dataset, unit, loss, max_multiplicity=float(rows), max_multiplicity_share=1.0, **more
     )
     text = found.relation().to_query(pyqrlew.Dialect.PostgreSql)
-    return lambda: connection.sql(text).fetchall()
+    name = f"asked_{next(NUMBERS)}"
+    connection.execute(f"PREPARE {name} AS {text}")
+    return lambda: connection.execute(f"EXECUTE {name}").fetchall()
 
 
 def count(data, neighbors):
