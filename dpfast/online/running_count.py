@@ -245,7 +245,8 @@ class RunningCount(Session[int, Total]):
             return noise_of(b).deviation ** 2 * _mean_variance(self._steps, b)
 
         if fan_out is None:
-            self._b = min(range(2, max(3, min(self._steps, MOST_OUT) + 1)), key=cost)
+            # A fan-out above the number of steps makes no tree: each step has noise of its own.
+            self._b = min(range(2, min(self._steps, MOST_OUT) + 2), key=cost)
         else:
             self._b = checks.whole("fan_out", fan_out, 2)
         self._noise = noise_of(self._b)

@@ -156,6 +156,17 @@ def test_the_fan_out_is_the_best_one(loss):
     assert "epsilon" not in loss or len(loss) > 1 or mean(2) > 1.5 * best
 
 
+@pytest.mark.parametrize("steps", [1, 2, 5, 12, 40])
+def test_few_steps_have_no_tree_if_that_is_better(steps):
+    def mean(fan_out):
+        stream = RunningCount(steps, epsilon=0.1, fan_out=fan_out)
+        return np.mean([stream.add(0).deviation ** 2 for _ in range(steps)])
+
+    best = mean(None)
+    assert best <= min(mean(b) for b in (2, 3, 6, steps + 1)) * (1 + 1e-9)
+    assert steps == 1 or steps > 5 or mean(2) > 1.2 * best  # planted: always a tree
+
+
 GAUSSIAN = [{"rho": 0.1}, {"epsilon": 0.1, "delta": 1e-3}]
 
 
