@@ -1,17 +1,19 @@
 """Run the comparison of all systems, and write its results and its page.
 
     python -m benchmarks.compare [--scale 1e6] [--growth 1e9] [--minutes 60]
-        [--only SYSTEM/WORKLOAD ... [--keep]]
+        [--only SYSTEM/WORKLOAD ... [--keep]] [--audits]
 
 needs `pip install -e ".[audit,plot]" psutil`, the package index, and Java for Tumult Analytics.
 Each system is a folder here: `requirements.txt` pins its environment, which is made once in
 `build/compare`, and `system.py` has one function for each workload. Each pair is asked twice, in
 processes of their own: once as a whole, for the time from start to end and the peak of memory, and
-once for warm calls, the errors of 200 answers on 10,000 rows, and answers on two neighbors, which
-`dp.audit` judges here. A histogram is asked of ever more rows, in memory, until a system takes too
-long for its share of the time, or more memory than four fifths of the machine's. The minutes are
-shared by all pairs, and do not count the installation. With --keep, rows of the results that are
-not asked stay as they are, and the new ones say when they were made.
+once for warm calls and the errors of 200 answers on 10,000 rows. Then each is asked for answers on
+neighbors, which `dp.audit` judges here. A histogram is asked of ever more rows, in memory, until a
+system takes too long for its share of the time, or more memory than four fifths of the machine's.
+The minutes are shared by all pairs, and do not count the installation. With --keep, rows of the
+results that are not asked stay as they are, and the new ones say when they were made. With --audits
+only the audits are made anew, in the results that are there: load on the machine changes how many
+answers they have, and nothing else.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ import numpy as np
 
 import dpfast as dp
 
-from . import page, workloads
-from .worker import ERROR_ROWS
+from . import page, power, workloads
+from .worker import ERROR_ROWS, FEWEST
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "figures" / "compare.json"
@@ -41,8 +43,8 @@ BUILD = ROOT / "build" / "compare"
 RUNS = 200
 #: The share of the machine's memory that a process may take.
 MEMORY = 0.8
-#: The fewest answers that an audit can say something about.
-FEWEST = 1024
+#: The part of all the time that one audit may take if its answers are slow.
+LONGEST = 1 / 20
 
 
 def systems() -> list[str]:
@@ -110,24 +112,45 @@ def watch(arguments: list[str], limit: float) -> dict[str, Any]:
     return {"seconds": seconds, "memory": peak, "out": out}
 
 
-def audit(answers: Path, workload: workloads.Workload, delta: float = 0.0) -> dict[str, Any]:
-    """What the kit says of the answers on two neighbors, of a system that always has a delta."""
-    kept = np.load(answers)
-    x, x2 = kept["x"], kept["x2"]
-    if 2 * len(x) < FEWEST:
-        return {"samples": 2 * len(x)}
+def audit(
+    answers: Path, workload: workloads.Workload, relation: str, delta: float = 0.0
+) -> dict[str, Any]:
+    """What the kit says of answers on neighbors: the greatest bound that a pair of them shows.
+
+    A system may always have a delta.
+    """
+    kept, pairs = np.load(answers), workload.pairs[relation]
     claim = {"epsilon": workloads.EPSILON, "delta": max(delta, workload.delta)}
-    found = dp.audit.measure_answers(x, x2, **claim).to_dict()
-    if x.dtype.kind == "f":
-        found["differences"] = differences(x, x2, claim)
+    samples = sum(len(kept[name]) for name in kept)
+    made: dict[str, Any] = {"samples": samples, "pairs": len(pairs)}
+    if samples < FEWEST * len(pairs):
+        return made
+    audits, told = [], []
+    for i, pair in enumerate(pairs):
+        x, x2 = kept[f"x{i}"], kept[f"y{i}"]
+        more = leaning(workload, pair, x, x2)
+        confidence = 1 - power.WRONG / len(pairs)
+        audits.append(dp.audit.measure_answers(*more, **claim, confidence=confidence).to_dict())
+        if x.dtype.kind == "f":
+            told += differences(x, x2, claim, confidence)
+    found = max(audits, key=lambda one: (one["refuted"], one["epsilon"]))
+    found |= made | {"differences": told}
     found["epsilon"] = min(found["epsilon"], 1e9)
     return found
 
 
-def differences(x: Any, x2: Any, claim: dict[str, float]) -> list[str]:
+def leaning(workload: workloads.Workload, pair: Any, *answers: Any) -> list[Any]:
+    """Answers with one more number, by which all their numbers speak for one of the data."""
+    if workload.lean is None:
+        return list(answers)
+    flat = [x.reshape(len(x), -1) for x in answers]
+    return [np.column_stack([workload.lean(pair, x), x]) for x in flat]
+
+
+def differences(x: Any, x2: Any, claim: dict[str, float], confidence: float) -> list[str]:
     """What only one of two neighbors has, of answers that are there."""
-    rest = {0: iter(x), 1: iter(x2)}
-    support = dp.audit.support(lambda i: next(rest[i]), 0, 1, **claim, samples=2 * len(x))
+    rest, given = {0: iter(x), 1: iter(x2)}, {"samples": 2 * len(x), "confidence": confidence}
+    support = dp.audit.support(lambda i: next(rest[i]), 0, 1, **claim, **given)
     return list(support.differences)
 
 
@@ -149,24 +172,16 @@ def text(result: dict[str, Any]) -> str:
 
 
 def ask(
-    python: Path,
-    system: str,
-    workload: str,
-    relation: str,
-    rows: float,
-    seconds: float,
-    delta: float = 0.0,
+    python: Path, system: str, workload: str, relation: str, rows: float, seconds: float
 ) -> dict[str, Any]:
-    """One row of the results; `delta` is the one that the system always has."""
+    """One row of the results, without its audit."""
     row: dict[str, Any] = {"system": system, "workload": workload, "relation": relation}
     arguments = (system, workload, relation, "--rows", rows)
     whole = watch(command(python, *arguments), limit(seconds))
     if "failure" in whole:
         return row | {"failure": whole["failure"]}
     row |= {"whole": whole["seconds"], "memory": whole["memory"]}
-    answers = BUILD / "answers.npz"
-    answers.unlink(missing_ok=True)
-    more = ("--seconds", seconds / 3, "--runs", RUNS, "--answers", answers)
+    more = ("--seconds", seconds / 3, "--runs", RUNS)
     made = watch(command(python, *arguments, *more), limit(2 * seconds))
     lines = [line for line in made.get("out", "").splitlines() if line.startswith("{")]
     if lines:
@@ -176,9 +191,24 @@ def ask(
             row["error"] = errors(found["errors"])
     if "failure" in made:
         row["failure"] = made["failure"]
-    elif answers.exists():
-        row["audit"] = audit(answers, workloads.WORKLOADS[workload], delta)
     return row
+
+
+def audited(
+    python: Path, row: dict[str, Any], parts: int, seconds: float, longest: float, delta: float
+) -> dict[str, Any]:
+    """The audit of a row of the results."""
+    workload = workloads.WORKLOADS[row["workload"]]
+    answers = BUILD / "answers.npz"
+    answers.unlink(missing_ok=True)
+    given = row["system"], row["workload"], row["relation"], "--answers", answers
+    needed = power.needed(parts, len(workload.pairs[row["relation"]])) or power.MOST
+    more = ("--seconds", seconds, "--needed", needed, "--longest", longest)
+    made = watch(command(python, *given, *more), limit(2 * max(seconds, longest)))
+    if "failure" in made or not answers.exists():
+        return {"samples": 0, "failure": made.get("failure", "no answers")}
+    each = json.loads(made["out"].splitlines()[-1])["each"]
+    return audit(answers, workload, row["relation"], delta) | {"each": each}
 
 
 def grown(python: Path, system: str, relation: str, rows: float, seconds: float) -> dict[str, Any]:
@@ -224,6 +254,35 @@ def kept(old: dict[str, Any], new: dict[str, Any], patterns: list[str]) -> dict[
     }
 
 
+def fresh(given: argparse.Namespace, about: dict[str, Any]) -> dict[str, Any]:
+    """Results without any rows."""
+    return {
+        "command": f"python -m benchmarks.compare --scale {given.scale:g} "
+        f"--minutes {given.minutes:g}",
+        "date": now(),
+        "commit": commit(),
+        "machine": machine(),
+        "python": platform.python_version(),
+        "scale": given.scale,
+        "error_rows": ERROR_ROWS,
+        "epsilon": workloads.EPSILON,
+        "seed": workloads.SEED,
+        "workloads": {
+            name: {"title": w.title, "measure": w.measure, "delta": w.delta}
+            for name, w in workloads.WORKLOADS.items()
+        },
+        "systems": {
+            name: {key: own[key] for key in own if key != "offers"} for name, own in about.items()
+        },
+        "rows": [],
+        "growth": [],
+    }
+
+
+def now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -235,7 +294,11 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="keep the rows that are not asked")
     parser.add_argument("--environments", type=Path, default=BUILD)
     parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument(
+        "--audits", action="store_true", help="only these, of results that are there"
+    )
     given = parser.parse_args()
+    result = json.loads(given.results.read_text(encoding="utf-8")) if given.audits else {}
     about: dict[str, Any] = {}
     pythons: dict[str, Path] = {}
     for name in systems():
@@ -254,34 +317,12 @@ def main() -> None:
         if relation in own.get("offers", {}).get(workload, ())
         and is_asked(system, workload, given.only)
     ]
-    result: dict[str, Any] = {
-        "command": f"python -m benchmarks.compare --scale {given.scale:g} "
-        f"--minutes {given.minutes:g}",
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "commit": commit(),
-        "machine": machine(),
-        "python": platform.python_version(),
-        "scale": given.scale,
-        "error_rows": ERROR_ROWS,
-        "epsilon": workloads.EPSILON,
-        "seed": workloads.SEED,
-        "workloads": {
-            name: {"title": w.title, "measure": w.measure, "delta": w.delta}
-            for name, w in workloads.WORKLOADS.items()
-        },
-        "systems": {
-            name: {key: own[key] for key in own if key != "offers"} for name, own in about.items()
-        },
-        "rows": [],
-        "growth": [],
-    }
-    if given.keep:
+    result, date = result or fresh(given, about), {}
+    if given.keep and not given.audits:
         asked = " ".join(f"'{pattern}'" for pattern in given.only)
         result["command"] += f" --only {asked} --keep"
         date = {"date": result["date"]}
         result = kept(json.loads(given.results.read_text(encoding="utf-8")), result, given.only)
-    else:
-        date = {}
     sizes = [10.0**k for k in range(3, 10) if 10**k <= given.growth]
     growth = [
         (system, relation, rows)
@@ -289,31 +330,55 @@ def main() -> None:
         for system, workload, relation in pairs
         if workload == "histogram" and relation == workloads.ADD
     ]
-    end, left = time.monotonic() + 60 * given.minutes, len(pairs) + len(growth)
+    start = time.monotonic()
+    end, left = start + 60 * given.minutes, 2 * len(pairs) + len(growth)
+    if given.audits:
+        left = len(pairs)
 
-    def keep(part: str, row: dict[str, Any]) -> None:
+    def share() -> float:
+        return max(1.0, (end - time.monotonic()) / left)
+
+    def keep(row: dict[str, Any], told: str) -> None:
         nonlocal left
         left -= 1
-        result[part].append(row | date)
         given.results.write_text(text(result), encoding="utf-8")
-        told = row.get("failure") or f"{row['warm']['seconds']:.3g} s"
         what = row.get("workload") or f"histogram of {row['rows']:g} rows"
         print(f"{left} left: {what}, {row['relation']}, {row['system']}: {told}", flush=True)
 
-    for system, *asked in pairs:
-        share = max(1.0, (end - time.monotonic()) / left)
+    def add(part: str, row: dict[str, Any]) -> None:
+        result[part].append(row | date)
+        keep(row, row.get("failure") or f"{row['warm']['seconds']:.3g} s")
+
+    if not given.audits:
+        for system, *asked in pairs:
+            add("rows", ask(pythons[system], system, *asked, given.scale, share()))
+    for row in result["rows"]:
+        system, workload = row["system"], row["workload"]
+        if (system, workload, row["relation"]) not in pairs:
+            continue
+        if "failure" in row:
+            left -= 1
+            continue
+        parts = page.hidden(about[system], row)[0]
+        longest = LONGEST * 60 * given.minutes
         delta = about[system]["delta"]
-        keep("rows", ask(pythons[system], system, *asked, given.scale, share, delta))
+        row["audit"] = audited(pythons[system], row, parts, share(), longest, delta)
+        keep(row, f"audited {row['audit'].get('epsilon', 0):.2f} of {row['audit']['samples']:,}")
+    if given.audits:
+        for system, own in about.items():
+            result["systems"][system]["hides"] = own["hides"]
+        result["audits"] = {"date": now(), "commit": commit(), "minutes": given.minutes}
+        growth = []
     ended: set[str] = set()
     for system, relation, rows in growth:
         if system in ended:
             left -= 1
             continue
-        share = max(1.0, (end - time.monotonic()) / left)
-        row = grown(pythons[system], system, relation, rows, share)
+        row = grown(pythons[system], system, relation, rows, share())
         if "failure" in row:
             ended.add(system)
-        keep("growth", row)
+        add("growth", row)
+    given.results.write_text(text(result), encoding="utf-8")
     page.write(given.results)
 
 

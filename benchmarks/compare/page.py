@@ -16,6 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from . import power
+
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "guide" / "compare.md"
 #: A row is lost if its figure is above that of the best private rival by this factor, and for
@@ -165,20 +167,64 @@ def losses(result: dict[str, Any]) -> str:
     return told_first + ("\n\n" + table(head, lines) if lines else "")
 
 
+def hidden(system: dict[str, Any], row: dict[str, Any]) -> tuple[int, str]:
+    """How many parts divide the loss of an answer, and why the answer does not show all of it."""
+    reasons = system.get("hides", {})
+    named_first = reasons.get(f"{row['workload']}, {row['relation']}")
+    parts, why = named_first or reasons.get(row["workload"], (1, ""))
+    return parts, why
+
+
+def could_show(result: dict[str, Any], row: dict[str, Any]) -> float:
+    """The bound that so many answers show of a mechanism that spends all of the claim."""
+    parts, _ = hidden(result["systems"][row["system"]], row)
+    return power.shown(row["audit"]["samples"], parts, row["audit"].get("pairs", 1))
+
+
+def why(result: dict[str, Any], row: dict[str, Any]) -> str:
+    """Why an audit shows less than half of the claim, or nothing if it shows more."""
+    own = row["audit"]
+    if own.get("epsilon", 0.0) >= power.ENOUGH * result["epsilon"]:
+        return ""
+    parts, reason = hidden(result["systems"][row["system"]], row)
+    needed = power.needed(parts, own.get("pairs", 1))
+    said = [reason] if reason else []
+    if needed is None:
+        said.append("no number of answers shows half")
+    elif own["samples"] < needed:
+        each = f" of {told(own['each'], 's')} each" if "each" in own else ""
+        said.append(f"half needs {digits(needed)} answers{each}")
+    return "; ".join(said)
+
+
+def digits(number: int) -> str:
+    """A number rounded up to two digits."""
+    unit = 10 ** max(0, len(str(number)) - 2)
+    return f"{-(-number // unit) * unit:,}"
+
+
 def audits(result: dict[str, Any]) -> str:
     """What the audits say, as Markdown: refuted claims and supports that differ first."""
     lines = []
     for row in result["rows"]:
         own = row.get("audit", {})
-        if "epsilon" not in own or not private(row["system"]):
+        if "samples" not in own or not private(row["system"]):
             continue
-        shown = f"{own['epsilon']:.2f}" if own["epsilon"] < 1e6 else "no bound"
-        support = "differs" if own.get("differences") else "the same"
-        verdict = "**refuted**" if own["refuted"] else "not refuted"
-        name = result["systems"][row["system"]]["name"]
-        cells = [name, named(result, row), shown, verdict, support, f"{own['samples']:,}"]
-        lines.append((not own["refuted"], support == "the same", -own["epsilon"], cells))
-    head = ["system", "question", "audited epsilon of 1", "claim", "support", "answers"]
+        name, verdict = result["systems"][row["system"]]["name"], ""
+        shown, support, epsilon = "", "", own.get("epsilon", -1.0)
+        if "epsilon" in own:
+            shown = f"{epsilon:.2f}" if epsilon < 1e6 else "no bound"
+            support = "differs" if own.get("differences") else "the same"
+            verdict = "**refuted**" if own["refuted"] else "not refuted"
+        could = f"{could_show(result, row):.2f}"
+        cells = [name, named(result, row), shown, could, verdict, support, f"{own['samples']:,}"]
+        cells.append(why(result, row))
+        order = not own.get("refuted"), support != "differs", -epsilon, name, cells
+        lines.append(order)
+    head = [
+        *("system", "question", "audited epsilon of 1", "could show", "claim", "support"),
+        *("answers", "why less than half"),
+    ]
     return table(head, [cells for *_, cells in sorted(lines)])
 
 
@@ -263,6 +309,8 @@ def blocks(path: Path, made: dict[str, str]) -> None:
 
 
 def summary(result: dict[str, Any]) -> str:
+    anew = result.get("audits")
+    audited = f" Audits were made anew on {anew['date']}, commit {anew['commit']}." if anew else ""
     versions = ", ".join(
         f"{own['name']} {own['version']}" for own in result["systems"].values() if "version" in own
     )
@@ -271,7 +319,7 @@ def summary(result: dict[str, Any]) -> str:
         f"{result['machine']}, Python {result['python']}: {versions}. Time and memory are those of "
         f"{result['scale']:,.0f} rows, errors those of up to 200 answers on "
         f"{result['error_rows']:,} rows; epsilon is {result['epsilon']:g}."
-    )
+    ) + audited
     return "\n\n".join([first, *(later(result, one) for one in result.get("later", []))])
 
 
@@ -290,8 +338,18 @@ def later(result: dict[str, Any], run: dict[str, Any]) -> str:
 def write(results: Path) -> None:
     """Write the page, the picture and the tables of a file of results."""
     result = json.loads(results.read_text(encoding="utf-8"))
+    rows = [
+        {
+            **row,
+            "audit": {**row["audit"], "could": could_show(result, row), "why": why(result, row)},
+        }
+        if "samples" in row.get("audit", {})
+        else row
+        for row in result["rows"]
+    ]
     shown = {
         **result,
+        "rows": rows,
         "verdicts": verdicts(result["rows"]),
         "columns": COLUMNS,
         "private": [s for s in result["systems"] if private(s)],

@@ -1,13 +1,17 @@
 """Answer one workload with one system, in the environment of that system.
 
     python -P benchmarks/compare/worker.py SYSTEM [WORKLOAD RELATION]
-        [--rows N] [--seconds S --runs R --answers FILE]
+        [--rows N] [--seconds S --runs R]
+    python -P benchmarks/compare/worker.py SYSTEM WORKLOAD RELATION
+        --answers FILE --seconds S [--needed N --longest S]
     python -P benchmarks/compare/worker.py SYSTEM --fault NAME [--control] --answers FILE
 
 Without a workload it says what the system offers. Without --seconds it answers once, for whoever
-holds the clock. With it, it measures warm calls, the errors of `runs` answers on fewer rows, and
-keeps answers on both neighbors in FILE, for an audit. With --fault it keeps those of a fault, or of
-its clean control, and says what is claimed. The last line that is printed is JSON.
+holds the clock. With it, it measures warm calls and the errors of `runs` answers on fewer rows.
+With --answers it keeps answers on neighbors in FILE, for an audit: as many as there are seconds
+for, or those that are needed, if these take no more than the longest time; it ends at once if all
+that would be too few for any audit. With --fault it keeps those of a fault, or of its clean
+control, and says what is claimed. The last line that is printed is JSON.
 """
 
 from __future__ import annotations
@@ -30,6 +34,9 @@ from typing import Any
 HERE = Path(__file__).parent
 #: Rows of the data that errors are measured on.
 ERROR_ROWS = 10_000
+#: The most answers that are kept of each of the neighbors of a question; the fewest on a pair of
+#: them that an audit can say something about; how many first ones say how long one takes.
+MOST, FEWEST, FIRST = 100_000, 1024, 5
 
 
 def load(path: Path, name: str) -> ModuleType:
@@ -60,13 +67,15 @@ def repeats(call: Callable[[], Any], seconds: float, most: int) -> Iterator[tupl
 
 def number(call: Callable[[], Any], ask: ModuleType) -> Any:
     """An answer for an audit, by group those of all groups; an error or no answer is one too."""
+    import numpy as np
+
     try:
         answer = call()
     except Exception:
         return None
     if isinstance(answer, dict):
-        return [float(answer.get(key, "nan")) for key in ask.KEYS]
-    return answer
+        return np.array([answer.get(key, np.nan) for key in ask.KEYS], float)
+    return answer if answer is None or isinstance(answer, (int, float)) else np.asarray(answer)
 
 
 def pool(answers: list[Any]) -> Any:
@@ -90,6 +99,34 @@ def warm(call: Callable[[], Any], seconds: float) -> dict[str, Any]:
     return {"seconds": times[len(times) // 2], "best": times[0], "calls": len(times)}
 
 
+def on_neighbors(
+    pairs: list[list[Callable[[], Any]]],
+    ask: ModuleType,
+    seconds: float,
+    needed: int,
+    longest: float,
+) -> tuple[dict[str, Any], float]:
+    """Answers on each of the neighbors, by name of an array, and the seconds that one takes."""
+    calls = [call for pair in pairs for call in pair]
+    kept: list[list[Any]] = [[] for _ in calls]
+
+    def each() -> None:
+        for call, answers in zip(calls, kept, strict=True):
+            answers.append(number(call, ask))
+
+    each()  # what is loaded by a first call takes no time of the others
+    first = sorted(time for _, time in repeats(each, longest, FIRST))
+    taken = first[len(first) // 2]
+    due = taken * needed / len(calls)
+    if seconds < due <= longest:
+        seconds = due
+    if seconds >= taken * FEWEST / 2:
+        for _ in repeats(each, seconds, MOST // len(pairs)):
+            pass
+    names = [f"{name}{i}" for i in range(len(pairs)) for name in ("x", "y")]
+    return dict(zip(names, map(pool, kept), strict=True)), taken / len(calls)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("system")
@@ -99,6 +136,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--answers", type=Path)
+    parser.add_argument("--needed", type=int, default=0)
+    parser.add_argument("--longest", type=float, default=0)
     parser.add_argument("--fault")
     parser.add_argument("--control", action="store_true")
     given = parser.parse_args()
@@ -116,14 +155,23 @@ def main() -> None:
     system = load(HERE / given.system / "system.py", "system")
     if given.workload is None:
         named = {"name": system.NAME, "version": version(system)}
+        named |= {"absent": system.ABSENT, "hides": getattr(system, "HIDES", {})}
         claim = {"delta": getattr(system, "DELTA", 0.0)}
-        print(json.dumps({**named, **claim, "offers": system.OFFERS, "absent": system.ABSENT}))
+        print(json.dumps({**named, **claim, "offers": system.OFFERS}))
         return
     workload, answer = ask.WORKLOADS[given.workload], getattr(system, given.workload)
 
     def asking(data: dict[str, Any]) -> Callable[[], Any]:
         return answer(system.prepare(data, given.workload), given.relation)
 
+    if given.answers:
+        import numpy as np
+
+        pairs = [[asking(data) for data in pair] for pair in workload.pairs[given.relation]]
+        kept, each = on_neighbors(pairs, ask, given.seconds, given.needed, given.longest)
+        np.savez(given.answers, **kept)
+        print(json.dumps({"answers": sum(map(len, kept.values())), "each": each}))
+        return
     call = asking(workload.data(int(given.rows)))
     if not given.seconds:
         call()
@@ -137,20 +185,6 @@ def main() -> None:
             workload.error(one, data) for one, _ in repeats(call, given.seconds / 2, given.runs)
         ]
         found["errors"] = errors
-        print(json.dumps(found), flush=True)
-    if given.answers and given.relation in workload.pairs:
-        import numpy as np
-
-        calls, kept = [asking(data) for data in workload.pairs[given.relation]], ([], [])
-
-        def both() -> None:
-            for call, answers in zip(calls, kept, strict=True):
-                answers.append(number(call, ask))
-
-        for _ in repeats(both, given.seconds / 2, 50_000):
-            pass
-        np.savez(given.answers, x=pool(kept[0]), x2=pool(kept[1]))
-        found["answers"] = 2 * len(kept[0])
     print(json.dumps(found))
 
 

@@ -42,6 +42,7 @@ PER_CUSTOMER, TPCH_ROWS = 40, 300_000
 
 Data = dict[str, np.ndarray]
 Array = np.ndarray
+Pair = tuple[Data, Data]
 
 
 def values(rng: np.random.Generator, n: int) -> Array:
@@ -254,8 +255,11 @@ def wrong(answer: Any, data: Data) -> float:
     return float(np.mean(np.asarray(answer) != data["label"]))
 
 
-#: Rows at the ends of the bounds, and which of them go or change.
+# Neighbors on which one row, or one person, spends all that it can.
+
+#: Rows at the ends of the bounds, inside of bins, and in a heap between them.
 LOW, HIGH = BOUNDS
+LOW_BIN, HIGH_BIN, HEAP = LOW + 5, HIGH - 495, LOW + 0.3 * (HIGH - LOW)
 REPLACE, ADD = "replace", "add-remove"
 
 
@@ -263,21 +267,70 @@ def rows(*numbers: float) -> Data:
     return {"value": np.array(numbers, float)}
 
 
+def heaps(low: int, middle: int, high: int) -> Data:
+    """Numbers below the heap are too low for a median if so many rows say it, or too high.
+
+    A row that leaves the low end makes all numbers on one side of the heap better, and those on the
+    other side worse. The heap is where an answer on one side of it is seldom, but not very seldom.
+    """
+    return rows(*[LOW] * low, *[HEAP] * middle, *[HIGH] * high)
+
+
+def below_heap(pair: Pair, answers: Array) -> Array:
+    """How many quantiles are below the heap: all of them speak alike."""
+    return (answers < HEAP).sum(1)
+
+
+def with_noise(exact: Callable[[Data], Array]) -> Callable[[Pair, Array], Array]:
+    """The likelihood of numbers with Laplace noise of one scale.
+
+    A number speaks for the nearer of two exact answers, in proportion to its distance from the
+    middle of the two, and no more beyond them.
+    """
+
+    def lean(pair: Pair, answers: Array) -> Array:
+        one, other = map(exact, pair)
+        apart = one != other
+        middle, gap = (one + other)[apart] / 2, (one - other)[apart]
+        return np.clip((answers[:, apart] - middle) / gap, -0.5, 0.5).sum(1)
+
+    return lean
+
+
+def by_step(pair: Pair, answers: Array) -> Array:
+    """The same for what noisy totals grow by at each step."""
+    return with_noise(lambda data: data["bit"])(pair, np.diff(answers, prepend=0.0))
+
+
+def counts(data: Data) -> Array:
+    return np.histogram(data["value"], EDGES)[0].astype(float)
+
+
+def sums(data: Data) -> Array:
+    return np.bincount(data["key"], data["value"], len(KEYS))
+
+
+def group(size: int) -> Data:
+    """One group of so many people."""
+    return {"value": np.full(size, HIGH), "key": np.zeros(size, int), "person": np.arange(size)}
+
+
 def people(count: int) -> Data:
-    """A person of as many groups as one may have, and one of one group."""
-    key = np.arange(1 + count * MAX_GROUPS)
+    """A person of one row, and one of as many groups and rows as one may have."""
+    key = np.append(0, np.repeat(np.arange(count * MAX_GROUPS), MAX_ROWS))
     person = np.array([0] + [1] * (len(key) - 1))
     return {"value": np.full(len(key), HIGH), "key": key, "person": person}
 
 
-def one_more(make: Callable[[int], Data], **last: Any) -> dict[str, tuple[Data, Data]]:
-    """A table whose last row is another one."""
-    whole = make(1)
-    few = {name: column[:40] for name, column in whole.items()} | {"centres": whole.get("centres")}
-    other = {name: None if c is None else c.copy() for name, c in few.items()}
-    for name, value in last.items():
-        few[name][-1], other[name][-1] = value
-    return {REPLACE: (few, other)}
+def corners(*signs: float, target: float = 0.0, label: int = 0) -> Data:
+    """Rows of which all numbers are 1, or -1; target and label are those of the last row."""
+    x, n = np.outer(signs, np.ones(COLUMNS)), len(signs)
+    return {
+        "x": x,
+        "target": np.append(np.zeros(n - 1), target),
+        "label": np.append(np.zeros(n - 1, int), label),
+        "centres": None,
+    }
 
 
 @dataclass(frozen=True)
@@ -295,20 +348,24 @@ class Workload:
     measure : str
         What that is.
     pairs : dict
-        Neighbors by relation, for audits; a system answers under those relations that it offers.
+        By relation, pairs of neighbors for audits: the same for all systems. The audit takes the
+        greatest bound of a pair.
     delta : float
         Of the claim.
     error_rows : int
         The rows of the data that errors are measured on; 0 for as many as of most questions.
+    lean : callable or None
+        ``lean(pair, answers)``: how much all numbers of each answer speak for one of two neighbors.
     """
 
     title: str
     data: Callable[[int], Data]
     error: Callable[[Any, Data], float] | None
     measure: str
-    pairs: dict[str, tuple[Data, Data]] = field(default_factory=dict)
+    pairs: dict[str, tuple[Pair, ...]] = field(default_factory=dict)
     delta: float = 0.0
     error_rows: int = 0
+    lean: Callable[[Pair, Array], Array] | None = None
 
 
 def customers(bought: int, day: str, last: bool) -> Data:
@@ -334,83 +391,105 @@ def customers(bought: int, day: str, last: bool) -> Data:
     }
 
 
-def a_customer(bought: int, day: str) -> dict[str, tuple[Data, Data]]:
+def a_customer(bought: int, day: str) -> dict[str, tuple[Pair, ...]]:
     """The last customer is there, or is not."""
-    return {ADD: (customers(bought, day, True), customers(bought, day, False))}
+    return {ADD: ((customers(bought, day, True), customers(bought, day, False)),)}
 
 
 ONE = {
-    ADD: (rows(HIGH, HIGH, HIGH), rows(HIGH, HIGH)),
-    REPLACE: (rows(HIGH, HIGH), rows(HIGH, LOW)),
+    ADD: ((rows(HIGH, HIGH, HIGH), rows(HIGH, HIGH)),),
+    REPLACE: ((rows(HIGH, HIGH), rows(HIGH, LOW)),),
+}
+#: A row that moves a noisy sum and a noisy count away from a quotient that is at its end.
+AWAY = {**ONE, ADD: ((rows(*[HIGH] * 5), rows(*[HIGH] * 5, LOW)),)}
+FAR = {**ONE, ADD: ((rows(*[LOW] * 10), rows(*[LOW] * 10, HIGH)),)}
+BINS = {
+    ADD: ((rows(LOW_BIN, LOW_BIN, LOW_BIN), rows(LOW_BIN, LOW_BIN)),),
+    REPLACE: ((rows(LOW_BIN, LOW_BIN), rows(LOW_BIN, HIGH_BIN)),),
 }
 MIDDLE = {
-    ADD: (rows(LOW, LOW, HIGH, HIGH), rows(LOW, HIGH, HIGH)),
-    REPLACE: (rows(LOW, LOW, LOW, HIGH, HIGH), rows(LOW, LOW, HIGH, HIGH, HIGH)),
+    ADD: ((heaps(3, 3, 2), heaps(2, 3, 2)),),
+    REPLACE: ((heaps(3, 2, 2), heaps(2, 2, 3)),),
 }
-GROUPS = {
-    ADD: (
-        {"value": np.full(3, HIGH), "key": np.array([0, 0, 0]), "person": np.arange(3)},
-        {"value": np.full(2, HIGH), "key": np.array([0, 0]), "person": np.arange(2)},
-    )
+#: All deciles are in the heap.
+DECILES = {
+    ADD: ((heaps(1, 8, 0), heaps(0, 8, 0)),),
+    REPLACE: ((heaps(1, 8, 0), heaps(0, 8, 1)),),
 }
+#: Two rows on one line, or on two lines that are at right angles.
+HALVES = np.repeat([1.0, -1.0], COLUMNS // 2)
+CROSSED = corners(1, -1), corners(1, -1) | {"x": np.array([np.ones(COLUMNS), HALVES])}
+#: A group that is shown in about half of the answers, if it is private.
+SHOWN = {ADD: ((group(26), group(25)),)}
 WORKLOADS = {
     "count": Workload(
         "count of high values", columns, plain(lambda x: np.sum(x > HIGH_VALUE)), "rows", ONE
     ),
     "sum": Workload("sum", columns, plain(np.sum), "value", ONE),
-    "mean": Workload("mean", columns, plain(np.mean), "value", ONE),
-    "variance": Workload("variance", columns, plain(np.var), "value squared", ONE),
+    "mean": Workload("mean", columns, plain(np.mean), "value", AWAY),
+    "variance": Workload("variance", columns, plain(np.var), "value squared", FAR),
     "histogram": Workload(
         "histogram of 100 bins",
         columns,
         plain(lambda x: np.histogram(np.clip(x, *BOUNDS), EDGES)[0]),
         "rows a bin",
-        ONE,
+        BINS,
+        lean=with_noise(counts),
     ),
     "median": Workload("median", columns, plain(np.median), "value", MIDDLE),
     "quantiles": Workload(
-        "nine deciles", columns, plain(lambda x: np.quantile(x, QS)), "value", MIDDLE
+        "nine deciles",
+        columns,
+        plain(lambda x: np.quantile(x, QS)),
+        "value",
+        DECILES,
+        lean=below_heap,
     ),
     "selection": Workload(
         "best of 1e6 candidates",
         scores,
         lambda answer, data: float(data["score"].max() - data["score"][int(answer)]),
         "score below the best",
-        {
-            REPLACE: (
-                {"score": np.array([1.0, 0.0, 0.0])},
-                {"score": np.array([0.0, 1.0, 1.0])},
-            )
-        },
+        {REPLACE: (({"score": np.array([1.0, 0.0, 0.0])}, {"score": np.array([0.0, 1.0, 1.0])}),)},
     ),
     "noise": Workload(
-        "Laplace noise on 1e5 numbers", nothing, None, "", {ADD: (rows(1.0), rows(0.0))}
+        "Laplace noise on 1e5 numbers", nothing, None, "", {ADD: ((rows(1.0), rows(0.0)),)}
     ),
-    "groups": Workload("sums of 100 public groups", groups, by_key, "value a group", GROUPS),
+    "groups": Workload(
+        "sums of 100 public groups",
+        groups,
+        by_key,
+        "value a group",
+        {ADD: ((group(3), group(2)),)},
+        lean=with_noise(sums),
+    ),
     "private_groups": Workload(
-        "sums of groups with private keys", groups, by_key, "value a group", GROUPS, DELTA
+        "sums of groups with private keys", groups, by_key, "value a group", SHOWN, DELTA
     ),
     "people": Workload(
         "sums of groups, for the loss of a person",
         groups,
         by_key,
         "value a group",
-        {ADD: (people(1), {k: v[:1] for k, v in people(1).items()})},
+        {ADD: ((people(1), people(0)),)},
+        lean=with_noise(sums),
     ),
     "database": Workload(
         "the same, of a table in DuckDB",
         groups,
         by_key,
         "value a group",
-        {ADD: (people(1), {k: v[:1] for k, v in people(1).items()})},
+        {ADD: ((people(1), people(0)),)},
+        lean=with_noise(sums),
     ),
     "marginals": Workload(
         "counts of 3 pairs of columns",
         cells,
         lambda answer, data: gap(answer, pairs_of_columns(data)),
         "rows a cell",
-        {ADD: tuple({name: np.zeros(rows, int) for name in SHAPE} for rows in (3, 2))},
+        {ADD: (tuple({name: np.zeros(rows, int) for name in SHAPE} for rows in (3, 2)),)},
         DELTA,
+        lean=with_noise(lambda data: np.ravel(pairs_of_columns(data)).astype(float)),
     ),
     "tpch_1": Workload(
         "TPC-H 1, for the loss of a customer",
@@ -444,30 +523,35 @@ WORKLOADS = {
         table,
         inertia,
         "inertia over the best, less 1",
-        one_more(table, x=(np.ones(COLUMNS), -np.ones(COLUMNS))),
+        {REPLACE: ((corners(*[1] * 8), corners(*[1] * 7, -1)),)},
     ),
     "components": Workload(
         "PCA, 3 of 8",
         table,
         unexplained,
         "variance not explained",
-        one_more(table, x=(np.ones(COLUMNS), np.zeros(COLUMNS))),
+        {REPLACE: (CROSSED,)},
     ),
     "regression": Workload(
         "least squares, 8 features",
         table,
         excess,
         "squared error over the best, less 1",
-        one_more(table, target=(REACH, -REACH)),
+        {REPLACE: ((corners(1, target=REACH), corners(1, target=-REACH)),)},
     ),
     "trees": Workload(
-        "trees on 8 features", table, wrong, "share of wrong labels", one_more(table, label=(0, 1))
+        "trees on 8 features",
+        table,
+        wrong,
+        "share of wrong labels",
+        {REPLACE: ((corners(1, label=0), corners(1, label=1)),)},
     ),
     "stream": Workload(
         "running count",
         bits,
         lambda answer, data: gap(answer, np.cumsum(data["bit"])),
         "steps",
-        {REPLACE: ({"bit": np.ones(16, int)}, {"bit": np.r_[0, np.ones(15, int)]})},
+        {REPLACE: (({"bit": np.array([1, 0])}, {"bit": np.array([0, 1])}),)},
+        lean=by_step,
     ),
 }

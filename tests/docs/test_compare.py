@@ -4,13 +4,14 @@ import ast
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks.compare import __main__ as command
-from benchmarks.compare import faults, page, worker, workloads
+from benchmarks.compare import faults, page, power, worker, workloads
 
 from ..support.browser import asked, chromium
 
@@ -74,15 +75,24 @@ def test_low_bits_of_numpy_are_refuted_and_noise_on_a_grid_is_not(control, tmp_p
 def test_dpfast_answers_each_question(workload, tmp_path):
     relation = next(iter(workloads.WORKLOADS[workload].pairs))
     kept = tmp_path / "answers.npz"
-    given = ("dpfast", workload, relation, "--rows", 2000, "--seconds", 0.2, "--runs", 2)
-    arguments = command.command(Path(sys.executable), *given, "--answers", kept)
-    made = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path)
-    assert made.returncode == 0, made.stderr
-    found = json.loads(made.stdout.splitlines()[-1])
+
+    def ask(*more):
+        given = ("dpfast", workload, relation, "--seconds", 0.2, *more)
+        arguments = command.command(Path(sys.executable), *given)
+        made = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path)
+        assert made.returncode == 0, made.stderr
+        return json.loads(made.stdout.splitlines()[-1])
+
+    found = ask("--rows", 2000, "--runs", 2)
     assert found["warm"]["seconds"] > 0 and found["lines"] >= 1
     assert (workload == "noise") == ("errors" not in found)
+    made = ask("--answers", kept)
     answers = np.load(kept)
-    assert len(answers["x"]) == len(answers["x2"]) == found["answers"] / 2 > 0
+    pairs = len(workloads.WORKLOADS[workload].pairs[relation])
+    assert list(answers) == [f"{name}{i}" for i in range(pairs) for name in "xy"]
+    assert len({len(answers[name]) for name in answers}) == 1 and made["each"] > 0
+    assert sum(len(answers[name]) for name in answers) == made["answers"] > 0
+    assert not any(np.isnan(answers[name]).all() for name in answers)
 
 
 @pytest.mark.parametrize(("share", "refuted"), [(0.5, True), (1.0, False)])
@@ -90,10 +100,81 @@ def test_the_judge_finds_half_of_the_noise_and_nothing_in_the_whole(share, refut
     rng = np.random.default_rng(1)
     p = 1 - np.exp(-1 / share)
     x, x2 = (at + rng.geometric(p, 20_000) - rng.geometric(p, 20_000) for at in (3, 2))
-    np.savez(tmp_path / "answers.npz", x=x, x2=x2)
-    found = command.audit(tmp_path / "answers.npz", workloads.WORKLOADS["count"])
+    np.savez(tmp_path / "answers.npz", x0=x, y0=x2)
+    found = command.audit(tmp_path / "answers.npz", workloads.WORKLOADS["count"], "replace")
     assert found["refuted"] == refuted
     assert (found["epsilon"] > 1) == refuted
+
+
+def drawn(rng, scale, *centers, size=20_000):
+    """Numbers with the noise of `scale`, around each of some arrays."""
+    p = 1 - np.exp(-1 / scale)
+    each = [(size, *np.shape(center)) for center in centers]
+    return [
+        c + rng.geometric(p, n) - rng.geometric(p, n) for c, n in zip(centers, each, strict=True)
+    ]
+
+
+def test_the_judge_takes_the_pair_that_shows_most_and_divides_the_error(tmp_path):
+    rng = np.random.default_rng(2)
+    same, more = drawn(rng, 1, 3, 3), drawn(rng, 1, 3, 2)
+    np.savez(tmp_path / "answers.npz", x0=same[0], y0=same[1], x1=more[0], y1=more[1])
+    count = workloads.WORKLOADS["count"]
+    two = replace(count, pairs={"replace": count.pairs["replace"] * 2})
+    found = command.audit(tmp_path / "answers.npz", two, "replace")
+    assert not found["refuted"] and 0.5 < found["epsilon"] <= 1
+    assert found["samples"] == 80_000 and found["pairs"] == 2
+    assert found["confidence"] == 1 - 5e-7
+
+
+@pytest.mark.parametrize(("workload", "relation", "scale"), [
+    ("histogram", "replace", 2.0), ("people", "add-remove", 10 * workloads.HIGH / 3000),
+])  # fmt: skip
+def test_all_numbers_of_an_answer_together_show_more_than_one_of_them(
+    workload, relation, scale, tmp_path
+):
+    rng, asked = np.random.default_rng(3), workloads.WORKLOADS[workload]
+    (pair,) = asked.pairs[relation]
+    exact = workloads.counts if workload == "histogram" else workloads.sums
+    unit = 1 if workload == "histogram" else 3000.0
+    x, x2 = (unit * one for one in drawn(rng, scale, *(exact(data) / unit for data in pair)))
+    np.savez(tmp_path / "answers.npz", x0=x, y0=x2)
+    told = [
+        command.audit(tmp_path / "answers.npz", one, relation)["epsilon"]
+        for one in (asked, replace(asked, lean=None))
+    ]
+    assert told[1] + 0.1 < told[0] <= 1
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5])
+def test_responses_show_about_what_is_said_and_no_more_is_said_of_more_parts(parts, tmp_path):
+    rng = np.random.default_rng(parts)
+    true = 1 / (1 + np.exp(-1 / parts))
+    x, x2 = (rng.binomial(parts, p, 25_000) for p in (true, 1 - true))
+    np.savez(tmp_path / "answers.npz", x0=x, y0=x2)
+    found = command.audit(tmp_path / "answers.npz", workloads.WORKLOADS["count"], "replace")
+    due = power.shown(50_000, parts)
+    assert abs(found["epsilon"] - due) < 0.25 and power.shown(50_000, parts + 1) < due
+
+
+def test_half_is_shown_by_as_many_answers_as_are_needed_and_not_by_fewer():
+    for parts, pairs in ((1, 1), (3, 1), (1, 3)):
+        needed = power.needed(parts, pairs)
+        assert power.shown(needed, parts, pairs) >= 0.5 > power.shown(needed // 2, parts, pairs)
+    assert power.needed(90) is None
+
+
+def test_an_audit_of_less_than_half_says_why():
+    slow, hidden_row = ({**row("opendp", 1e-3, 1.0), "workload": w} for w in ("sum", "people"))
+    slow["audit"] = {"samples": 6, "pairs": 1, "each": 1.25}
+    hidden_row["audit"] = {"samples": 10_000, "pairs": 1, "epsilon": 0.2, "refuted": False}
+    found = result(slow, hidden_row)
+    found["systems"]["opendp"]["hides"] = {"people": [5, "five sums"], "sum": [1, ""]}
+    assert page.why(found, slow) == "half needs 2,100 answers of 1.25 s each"
+    assert page.why(found, hidden_row) == "five sums; half needs 57,000 answers"
+    assert page.why(found, {**hidden_row, "audit": hidden_row["audit"] | {"epsilon": 0.5}}) == ""
+    lines = page.audits(found).splitlines()[2:]
+    assert [line.split(" | ")[3] for line in lines] == ["0.23", "0.00"]
 
 
 def row(system, warm, error, runs=200, **more):
@@ -200,7 +281,7 @@ def test_the_page_sorts_filters_and_plots(shown, browser):
     head = browser.find_elements("css selector", "#all th")[3]
     assert head.get_attribute("ariaSort") == "descending"
     choose("system", "opendp")
-    assert cells("all", 8, 11) == [["200", "2.50", "differs"]]
+    assert cells("all", 8, 12) == [["200", "2.50", "0.498", "differs"]]
     assert len(browser.find_elements("css selector", "#plot circle")) == 2
     choose("column", "error")
     titles = browser.find_elements("css selector", "#plot circle title")

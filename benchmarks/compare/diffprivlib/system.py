@@ -22,6 +22,18 @@ ABSENT = {
     "people": "no bound on the rows of a person",
     "stream": "no counter of a stream",
 }
+#: What hides a part of the loss from who sees the answer alone: how many parts of equal loss there
+#: are at least, and which.
+HIDES = {
+    "quantiles": (9, "nine draws, a ninth of epsilon each"),
+    "clusters": (15, "two rounds or more of nine numbers, a fifteenth of epsilon each at most"),
+    "components": (
+        8,
+        "eight means, eight variances and three directions, an eighth of epsilon each at most",
+    ),
+    "regression": (45, "45 coefficients and nine means, less than a 45th of epsilon each"),
+    "trees": (1, "a row is in one of ten trees, which vote"),
+}
 
 
 def prepare(data, workload):

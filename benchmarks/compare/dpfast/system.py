@@ -18,6 +18,22 @@ OFFERS = {
     **dict.fromkeys(("clusters", "components", "regression", "trees", "stream"), (ask.REPLACE,)),
 }
 ABSENT: dict[str, str] = {}
+#: What hides a part of the loss from who sees the answer alone: how many parts of equal loss there
+#: are at least, and which.
+HIDES = {
+    "quantiles": (1, "one draw of all nine: most of what they may be is as likely on both"),
+    f"quantiles, {ask.ADD}": (4, "four levels of draws, a quarter of epsilon each"),
+    "private_groups": (2, "half of epsilon shows the group, half is for the noise of its sum"),
+    "people": (5, "the sums of five groups, a fifth of epsilon each"),
+    "clusters": (5, "five rounds, of which each hides those before"),
+    "components": (1, "joint noise in 36 products, of which the answer tells three directions"),
+    "regression": (4, "four rounds, of which each hides those before"),
+    "stream": (
+        2,
+        "a row that is replaced leaves one step and enters another, half of epsilon each",
+    ),
+    "trees": (10, "counts of two leaves in each of five trees, which vote"),
+}
 
 
 def prepare(data, workload):

@@ -28,6 +28,14 @@ ABSENT = {
     "trees": "no trees",
     "stream": "no counter of a stream",
 }
+#: What hides a part of the loss from who sees the answer alone: how many parts of equal loss there
+#: are at least, and which.
+HIDES = {
+    "quantiles": (4, "four levels of a tree, and the noise of all its 1,024 leaves"),
+    "private_groups": (2, "half of epsilon shows the group, half is for the noise of its sum"),
+    "people": (5, "the sums of five groups, a fifth of epsilon each"),
+    "components": (3, "a third of epsilon is for a mean, a third for variances, not in the answer"),
+}
 
 
 def prepare(data, workload):

@@ -20,6 +20,16 @@ ABSENT = {
     "trees": "no models",
     "stream": "no counter of a stream",
 }
+#: What hides a part of the loss from who sees the answer alone: how many parts of equal loss there
+#: are at least, and which.
+TREE = "four levels of a tree, a quarter of epsilon each, and 16 noisy counts add up on each"
+HIDES = {
+    "mean": (2, "the quotient of a noisy sum and a noisy count, half of epsilon each"),
+    "variance": (3, "made of three noisy sums, a third of epsilon each"),
+    **dict.fromkeys(("median", "quantiles"), (4, TREE)),
+    "private_groups": (2, "half of epsilon shows the group, half is for the noise of its sum"),
+    "people": (5, "the sums of five groups, a fifth of epsilon each"),
+}
 
 
 def prepare(data, workload):

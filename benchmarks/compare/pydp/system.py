@@ -31,6 +31,14 @@ ABSENT = {
     "trees": "no models",
     "stream": "no counter of a stream",
 }
+#: What hides a part of the loss from who sees the answer alone: how many parts of equal loss there
+#: are at least, and which.
+HIDES = {
+    "mean": (2, "the quotient of a noisy sum and a noisy count, half of epsilon each"),
+    "variance": (3, "made of three noisy sums, a third of epsilon each"),
+    "median": (10, "a search of noisy comparisons, each with a tenth of epsilon at most"),
+    "quantiles": (90, "nine searches, each with a ninth of epsilon for ten comparisons or more"),
+}
 
 
 def prepare(data, workload):
