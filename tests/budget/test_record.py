@@ -49,6 +49,17 @@ def test_the_record_of_each_answer_is_complete(name):
         assert (record["data"]["where"] is None) == (case.kw.get("where") is None)
 
 
+def test_a_record_has_a_deviation_where_one_number_says_it():
+    """The noise of a variance is in two sums, of which one deviation says nothing."""
+    noise = {
+        name: dp.extend.prepare(call, [1, 2, 3], bounds=(0, 9), rho=1)
+        .to_record()
+        .to_dict()["noise"]
+        for name, call in {"mean": dp.mean, "variance": dp.variance}.items()
+    }
+    assert noise["mean"]["deviation"] > 0 and noise["variance"] == {}
+
+
 def test_a_record_that_lacks_something_fails_the_schema():
     """Planted: a record without bounds' place, and one with a field that nobody knows."""
     record = MEAN.to_record().to_dict()

@@ -264,3 +264,15 @@ def test_large_domains_are_priced_without_loss_of_digits():
         noise = domain_noise(most, moved, epsilon)
         assert loss_above(most, moved, noise.scale) <= epsilon
         assert loss_above(most, moved, noise.scale * (1 - Fraction(1, 10**9))) > epsilon
+
+
+@pytest.mark.parametrize("rho", [Fraction(1, 8), 3, 40])
+def test_waves_are_mean_cosines(rho):
+    """Of a discrete Gaussian, whose masses for a small scale are far from a density."""
+    noise = integer_noise(ZCDP(Fraction(rho)), Sensitivity(1, 1, 1), "gaussian")
+    assert not noise.shift
+    places = np.arange(-60, 61)
+    masses = np.exp(-((places / float(noise.scale)) ** 2) / 2)
+    u = np.array([0.0, 0.3, 1.0, 3.0, 7.0])
+    due = np.cos(np.multiply.outer(u, places)) @ (masses / masses.sum())
+    np.testing.assert_allclose(noise.waves(u), due, rtol=0, atol=1e-12)

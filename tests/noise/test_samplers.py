@@ -336,3 +336,8 @@ def test_a_release_needs_a_power_of_two_and_a_value_beyond_the_grid_saturates(dr
         for value in (1e300, math.inf):
             assert draw(kind, sign * value, 1.0, grid) == far
     assert draw(kind, math.nan, 1.0, 0.25) == draw(kind, 0.0, 1.0, 0.25)
+
+
+def test_one_scale_that_is_too_large_for_its_granularity_is_refused():
+    with pytest.raises(ArgumentError, match="granularity must be at least"):
+        noise.laplace([1.0, 1.0], granularity=[2.0**-60, 0.5])
