@@ -98,6 +98,10 @@ class Claim:
         limits = at_least(likely, size, alpha / 2), at_most(rare, size, alpha / 2)
         return float(self.between(*limits)) > self.amount
 
+    def largest(self, size: int, alpha: float) -> float:
+        """Return the largest loss that answers show: an event of all on one dataset alone."""
+        return float(self.between(at_least(size, size, alpha / 2), at_most(0, size, alpha / 2)))
+
     def least(self, size: int, alpha: float) -> float | None:
         """Return the least share that refutes the claim, of an event never seen on the neighbor.
 

@@ -62,7 +62,8 @@ def claims(
     callable
         It takes a function of the data, as `measure` does, and returns the test, a function without
         arguments that has the mechanism as its attribute `mechanism`. After a run, its `refutable`
-        is the largest of all pairs, as of `measure`: rarer events were not tested.
+        is the largest of all pairs, as of `measure`: rarer events were not tested. Its `largest` is
+        the largest loss that the answers of each pair could show.
 
     Raises
     ------
@@ -96,7 +97,8 @@ def claims(
             shared = 1 - (1 - sure) / len(tried)
             options: Any = {**amounts, "samples": number, "confidence": shared}
             reports = measure_pairs(mechanism, tried, **options)
-            vars(test).update(refutable=_worst(reports))
+            largest = min((audit.largest for _, audit in reports), default=0.0)
+            vars(test).update(refutable=_worst(reports), largest=largest)
             broken = [f"{name}: {audit!r}" for name, audit in reports if audit.refuted]
             assert not broken, "\n".join(broken)
             assert reports, "the mechanism fails on all pairs"

@@ -61,6 +61,9 @@ class Audit:
     refutable : float or None
         The power: an event that is impossible on one dataset must have at least this probability on
         the other to refute the claim in the last round; None if no event could.
+    largest : float
+        The largest epsilon that so many answers could show in the last round, at the delta of the
+        claim; or the largest rho, if a rho was claimed.
 
     Examples
     --------
@@ -83,6 +86,7 @@ class Audit:
     confidence: float
     rounds: tuple[tuple[int, float], ...]
     refutable: float | None = None
+    largest: float = 0.0
 
     def __repr__(self) -> str:
         word = "REFUTED" if self.refuted else "not refuted"
@@ -98,7 +102,8 @@ class Audit:
         if self.refutable is None:
             return "nothing could have refuted it"
         least = f"from a probability of {self.refutable:.2g}"
-        return f"an event of one of the data alone would, {least}"
+        most = f"no loss above {self.largest:.3g} could be shown"
+        return f"an event of one of the data alone would, {least}; {most}"
 
     def _repr_html_(self) -> str:
         rows = {
@@ -417,6 +422,7 @@ def rounds_of(setting: Setting, x: Any, x2: Any, loss: Loss) -> tuple[Audit, lis
         confidence=setting.confidence,
         rounds=tuple(rounds),
         refutable=claim.least(size, alpha / tests),
+        largest=claim.largest(size, alpha / tests),
     )
     return audit, shown
 

@@ -358,6 +358,20 @@ def test_what_is_rarer_than_that_is_not_refuted():
     assert found.refutable is None and "nothing could have" in repr(found)
 
 
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"epsilon": 1, "delta": 0.01}, {"rho": 0.5}])
+def test_the_largest_loss_is_what_disjoint_answers_show(loss):
+    """Of data that the answers tell apart; and no answers show more."""
+    pair = [("apart", [1], [])]
+    ((_, found),) = dp.audit.measure_pairs(
+        lambda data, size: np.full(size, len(data)), pair, **loss
+    )
+    shown = found.rho if "rho" in loss else found.epsilon
+    assert math.isclose(shown, found.largest, rel_tol=1e-9)
+    few = dp.audit.measure(exact(1), X, X2, samples=2_000, **loss)
+    many = dp.audit.measure(exact(1), X, X2, samples=20_000, **loss)
+    assert few.largest < many.largest and f"{few.largest:.3g} could be shown" in repr(few)
+
+
 def counted(scale):
     return lambda data, size: len(data) + dp.noise.discrete_laplace(scale, size)
 
@@ -397,6 +411,7 @@ def test_pairs_of_the_caller():
     test = dp.audit.claims(epsilon=1, pairs=pairs, samples=4_000, confidence=sure)(counted(1))
     test()
     assert 0 < test.refutable < 0.1
+    assert 3 < test.largest < 8
     for bad in ([], 3, [(1, 2)]):
         with pytest.raises(ArgumentError if bad == [] else ArgumentTypeError, match="pairs"):
             dp.audit.claims(epsilon=1, pairs=bad)
