@@ -34,6 +34,14 @@ ABSENT = {
     "trees": "no models",
     "stream": "no counter of a stream",
 }
+HIDES = {
+    "mean": (2, "the quotient of a noisy sum and a noisy count, half of epsilon each"),
+    "histogram": (1, "a bin of which the row is the last is left out"),
+    "database": (10, "noise for the most rows of a person, among all groups"),
+    "marginals": (3, "three tables, a third of epsilon each"),
+    "tpch_1": (16, "eight numbers, with a part of epsilon each"),
+    "tpch_6": (2, "smooth sensitivity: twice the noise"),
+}
 BOUND = max(-ask.LOW, ask.HIGH)
 
 

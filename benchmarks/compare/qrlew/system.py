@@ -31,6 +31,17 @@ ABSENT = {
     "trees": "no models",
     "stream": "no counter of a stream",
 }
+#: Of Gaussian noise for a delta of 1e-6 a row moves a number by a fifth of a standard deviation.
+LITTLE = "Gaussian noise for a small delta: a row moves it by a fifth of a standard deviation"
+HIDES = {
+    **dict.fromkeys(("count", "sum", "histogram", "groups", "tpch_6"), (5, LITTLE)),
+    "mean": (10, LITTLE + ", with half of the loss for the sum and the count each"),
+    "private_groups": (10, LITTLE + ", with half of the loss for showing the group"),
+    "database": (5, LITTLE),
+    "marginals": (15, LITTLE + ", with a third of the loss for each table"),
+    "tpch_1": (55, LITTLE + ", with a part of the loss for each of eleven sums"),
+    "tpch_14": (10, LITTLE + ", with half of the loss for each of two sums"),
+}
 #: What it takes for the number of rows, which bounds its answers: public here, and the same for
 #: both neighbors. By itself it counts the rows of the table.
 SIZE = 10**10
