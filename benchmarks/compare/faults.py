@@ -59,6 +59,7 @@ SYNTHCITY = (
 )
 DPMM = "https://github.com/sassoftware/dpmm/issues/18"
 PAPER = "https://arxiv.org/abs/2602.17454"
+DUCKDB = "https://github.com/cwida/pac/blob/5286893/src/"
 FAULTS = (
     Fault(
         "opendp",
@@ -94,6 +95,34 @@ FAULTS = (
         "codes of `cut` follow the order of the rows, and are taken for functions of a row",
         "a comparison with the edge",
         OPENDP + "2944",
+    ),
+    Fault(
+        "duckdb_elastic",
+        "equal_groups",
+        "the seed is made of the true value: groups of one size have the same noise",
+        "a query for each group",
+        DUCKDB + "aggregates/dp_laplace_noise.cpp",
+    ),
+    Fault(
+        "duckdb_elastic",
+        "largest_unit",
+        "the most rows of a person are counted in the data, and one person changes them by 99",
+        "a person of one row",
+        DUCKDB + "compiler/dp_elastic_compiler.cpp",
+    ),
+    Fault(
+        "duckdb_elastic",
+        "private_keys",
+        "a group is shown that one person is in",
+        "a group of two persons",
+        DUCKDB + "compiler/dp_elastic_compiler.cpp",
+    ),
+    Fault(
+        "qrlew",
+        "rows_counted",
+        "a count is clamped to the number of rows, as `from_database` reads it",
+        "1,000 rows, whatever there are",
+        "https://github.com/Qrlew/qrlew/blob/main/src/differential_privacy/aggregates.rs",
     ),
     Fault(
         "diffprivlib",
