@@ -274,7 +274,7 @@ def picture(result: dict[str, Any], path: Path) -> None:
     drawing = Figure(figsize=(9, 0.32 * len(questions) + 1.7), layout="constrained")
     panel = drawing.subplots()
     systems = [s for s in result["systems"] if s != "dpfast"]
-    marks = dict(zip(systems, "osD^vPX*ph", strict=False))
+    marks = dict(zip(systems, "osD^vPX*ph<>", strict=False))
     for system in systems:
         at, height = [], []
         for i, own in enumerate(questions):

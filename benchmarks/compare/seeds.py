@@ -32,7 +32,7 @@ class Source:
     file: str
 
 
-BORINGSSL = Source("BoringSSL", "the operating system", "cc/algorithms/rand.cc, of Google")
+BORINGSSL = Source("BoringSSL", "the operating system", "cc/algorithms/rand.cc of Google")
 SOURCES = {
     "dpfast": Source("ChaCha20", "256 bits of the operating system", "dpfast/rng.py"),
     "diffprivlib": Source(
@@ -59,7 +59,7 @@ SOURCES = {
     "qrlew": Source(
         "the database's `RANDOM()`: in DuckDB PCG32, whose state is 64 bits",
         "64 bits of the operating system for a connection; `setseed`, if called",
-        "src/common/random_engine.cpp, of DuckDB",
+        "src/common/random_engine.cpp of DuckDB",
     ),
     "smartnoise": Source(
         "OpenDP's, of an older release",
@@ -97,11 +97,15 @@ def lines(result: dict[str, Any]) -> str:
     """The table of the guide."""
     from .page import table
 
-    made = []
-    for one in result["systems"]:
-        seen = f"**{one['same']} of {one['answers']} the same**" if one["same"] else "other noise"
-        source = SOURCES[one["system"]]
-        made.append([one["release"], source.generator, source.seed, f"`{source.file}`", seen])
+    made, rows = [], {one["system"]: one for one in result["systems"]}
+    for system, source in SOURCES.items():
+        release = (HERE / system / "requirements.txt").read_text(encoding="utf-8").split()[0]
+        seen = "not run here"
+        if system in rows:
+            one = rows[system]
+            release, same = one["release"], f"**{one['same']} of {one['answers']} the same**"
+            seen = same if one["same"] else "other noise"
+        made.append([release, source.generator, source.seed, f"`{source.file}`", seen])
     return table(["system", "generator", "seed", "read in", "two processes"], made, words=5)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks.compare import __main__ as command
-from benchmarks.compare import faults, page, power, worker, workloads
+from benchmarks.compare import faults, page, power, seeds, worker, workloads
 
 from ..support.browser import asked, chromium
 
@@ -287,3 +287,31 @@ def test_the_page_sorts_filters_and_plots(shown, browser):
     titles = browser.find_elements("css selector", "#plot circle title")
     assert titles[1].get_attribute("textContent") == "Opendp: 1, 1 times dpfast"
     assert cells("growth", None) == [["Dpfast", "1 ms"]]
+
+
+def test_the_table_of_seeds_is_that_of_the_file_and_has_each_system_with_noise():
+    kept = json.loads((page.ROOT / "docs" / "figures" / "seeds.json").read_text(encoding="utf-8"))
+    assert set(seeds.SOURCES) == set(SYSTEMS) - {"duckdb", "polars"}
+    assert seeds.lines(kept) in page.GUIDE.read_text(encoding="utf-8")
+    assert {one["system"]: one["same"] for one in kept["systems"]}["dpfast"] == 0
+
+
+def test_two_processes_of_a_seeded_system_have_the_same_noise_and_of_another_not(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "worker.py").write_text((HERE / "worker.py").read_text(encoding="utf-8"))
+    (tmp_path / "workloads.py").write_text((HERE / "workloads.py").read_text(encoding="utf-8"))
+    (tmp_path / "seeds.py").write_text((HERE / "seeds.py").read_text(encoding="utf-8"))
+    for name, seed in (("seeded", 42), ("other", None)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "system.py").write_text(
+            "import numpy as np\nOFFERS = {'sum': ('replace',)}\n"
+            f"rng = np.random.default_rng({seed})\n"
+            "def prepare(data, workload):\n    return data\n"
+            "def sum(data, neighbors):\n    return lambda: rng.laplace()\n"
+        )
+    monkeypatch.setattr(seeds, "HERE", tmp_path)
+    first, second = seeds.processes(Path(sys.executable), "seeded")
+    assert first == second and len(set(first)) == seeds.ANSWERS
+    first, second = seeds.processes(Path(sys.executable), "other")
+    assert not set(first) & set(second)
