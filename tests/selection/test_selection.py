@@ -510,3 +510,23 @@ def test_memory_is_a_small_part_of_the_scores(scores, form, name):
     call(made[:10_000])  # what is loaded or remembered once is not counted
     held = peak(lambda: call(made))[0]
     assert held < made.nbytes * share if share else held > made.nbytes / 8
+
+
+def test_the_noise_of_noisy_max_is_chosen_by_the_loss():
+    """Exponential noise is permute-and-flip, Gumbel noise the exponential mechanism."""
+    scores, same = np.arange(200) % 7, {"sensitivity": 1, "size": 400}
+
+    def drawn(call, **options):
+        return call(scores, **same, **options, rng=seeded(5)).tolist()
+
+    by_epsilon = {
+        "auto": selection.permute_and_flip,
+        "exponential": selection.permute_and_flip,
+        "gumbel": selection.exponential,
+    }
+    for noise, due in by_epsilon.items():
+        assert drawn(selection.noisy_max, epsilon=1, noise=noise) == drawn(due, epsilon=1)
+    by_rho = {**by_epsilon, "auto": selection.exponential}
+    for noise, due in by_rho.items():
+        assert drawn(selection.noisy_max, rho=0.1, noise=noise) == drawn(due, rho=0.1)
+    assert drawn(selection.exponential, rho=0.1) != drawn(selection.permute_and_flip, rho=0.1)

@@ -77,6 +77,17 @@ def test_exact_totals_are_kept_whatever_else_is_asked(total):
                 np.testing.assert_allclose(found, alone, atol=1e-9)
 
 
+@pytest.mark.parametrize("decimals", [2, -2])
+def test_rounding_keeps_a_sum(decimals):
+    """Also to parts of a unit and to hundreds."""
+    unit = 10.0**-decimals
+    parts = np.array([1.234, 5.678, 9.1, 0.444, 0.444, 0.444]) * unit * 100
+    found = dp.consistent(parts, decimals=decimals)
+    np.testing.assert_allclose(found / unit, np.rint(found / unit), atol=1e-9)
+    assert np.abs(found - parts).max() < unit
+    assert abs(found.sum() - parts.sum()) < 0.501 * unit
+
+
 @pytest.mark.parametrize(("parts", "given", "error"), [
     *(([1, 2], given, ArgumentError) for given in (
         {"totals": [3], "variances": [1, 1e-200]}, {"totals": [[1, 2, 3]]}, {"decimals": 16},
