@@ -27,6 +27,8 @@ TOLERATED, SPREAD = 1.1, 2.0
 RUNS = 30
 #: A ratio to nothing, which JSON can hold.
 INFINITE = 1e9
+#: What is said of an audit that shows little for no reason that is known.
+UNKNOWN = "other neighbors may show more"
 #: A winner is clear if the next system is behind by more than this factor.
 CLEAR = 1.5
 #: What is compared: where it is in a row, and how it is shown.
@@ -194,7 +196,7 @@ def why(result: dict[str, Any], row: dict[str, Any]) -> str:
     elif own["samples"] < needed:
         each = f" of {told(own['each'], 's')} each" if "each" in own else ""
         said.append(f"half needs {digits(needed)} answers{each}")
-    return "; ".join(said)
+    return "; ".join(said) or UNKNOWN
 
 
 def digits(number: int) -> str:

@@ -323,12 +323,15 @@ def people(count: int) -> Data:
 
 
 def corners(*signs: float, target: float = 0.0, label: int = 0) -> Data:
-    """Rows of which all numbers are 1, or -1; target and label are those of the last row."""
+    """Rows of which all numbers are 1, or -1; target and label are those of the last row.
+
+    Of the other rows every second one has the label 1.
+    """
     x, n = np.outer(signs, np.ones(COLUMNS)), len(signs)
     return {
         "x": x,
         "target": np.append(np.zeros(n - 1), target),
-        "label": np.append(np.zeros(n - 1, int), label),
+        "label": np.append(np.arange(n - 1) % 2, label),
         "centres": None,
     }
 
@@ -416,9 +419,12 @@ DECILES = {
     ADD: ((heaps(1, 8, 0), heaps(0, 8, 0)),),
     REPLACE: ((heaps(1, 8, 0), heaps(0, 8, 1)),),
 }
-#: Two rows on one line, or on two lines that are at right angles.
-HALVES = np.repeat([1.0, -1.0], COLUMNS // 2)
-CROSSED = corners(1, -1), corners(1, -1) | {"x": np.array([np.ones(COLUMNS), HALVES])}
+#: Four rows on one line, the last of which may be at a right angle to it.
+ONES, HALVES = np.ones(COLUMNS), np.repeat([1.0, -1.0], COLUMNS // 2)
+CROSSED = (
+    corners(1, -1, 1, -1),
+    corners(1, -1, 1, -1) | {"x": np.array([ONES, -ONES, ONES, HALVES])},
+)
 #: A group that is shown in about half of the answers, if it is private.
 SHOWN = {ADD: ((group(26), group(25)),)}
 WORKLOADS = {
@@ -544,7 +550,7 @@ WORKLOADS = {
         table,
         wrong,
         "share of wrong labels",
-        {REPLACE: ((corners(1, label=0), corners(1, label=1)),)},
+        {REPLACE: ((corners(*[1] * 11, label=0), corners(*[1] * 11, label=1)),)},
     ),
     "stream": Workload(
         "running count",

@@ -177,6 +177,16 @@ def test_an_audit_of_less_than_half_says_why():
     assert [line.split(" | ")[3] for line in lines] == ["0.23", "0.00"]
 
 
+def test_each_audit_that_shows_nothing_says_why():
+    kept = json.loads(command.RESULTS.read_text(encoding="utf-8"))
+    for one in kept["rows"]:
+        if page.private(one["system"]) and "samples" in one.get("audit", {}):
+            shown = one["audit"].get("epsilon", 0.0)
+            reason = page.why(kept, one)
+            assert shown >= 0.005 or reason not in ("", page.UNKNOWN), one
+    assert page.audits(kept) in page.GUIDE.read_text(encoding="utf-8")
+
+
 def row(system, warm, error, runs=200, **more):
     return {
         "system": system, "workload": "sum", "relation": "replace", "whole": 1.0, "memory": 1e8,

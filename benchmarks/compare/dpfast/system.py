@@ -29,9 +29,15 @@ HIDES = {
     "marginals": (5, "Gaussian noise in seven tables, of which a row moves each a little"),
     "tpch_1": (11, "eleven sums of one group, with a part of epsilon each"),
     "tpch_14": (2, "the quotient of two noisy sums, half of epsilon each"),
-    "clusters": (5, "five rounds, of which each hides those before"),
+    "clusters": (
+        1,
+        "up to five rounds of joint noise in 72 sums, of which the answer tells the last",
+    ),
     "components": (1, "joint noise in 36 products, of which the answer tells three directions"),
-    "regression": (4, "four rounds, of which each hides those before"),
+    "regression": (
+        1,
+        "rounds of noise in 18 sums or more, and slopes that noise explains are left out",
+    ),
     "stream": (
         2,
         "a row that is replaced leaves one step and enters another, half of epsilon each",
