@@ -45,8 +45,6 @@ RUNS = 200
 MEMORY = 0.8
 #: The part of all the time that one audit may take if its answers are slow.
 LONGEST = 1 / 20
-#: No event is as clear as the best one that there may be, so it is asked for so many more answers.
-MARGIN = 2
 
 
 def systems() -> list[str]:
@@ -205,7 +203,7 @@ def audited(
     answers.unlink(missing_ok=True)
     given = row["system"], row["workload"], row["relation"], "--answers", answers
     needed = power.needed(parts, len(workload.pairs[row["relation"]])) or power.MOST
-    more = ("--seconds", seconds, "--needed", MARGIN * needed, "--longest", longest)
+    more = ("--seconds", seconds, "--needed", power.MARGIN * needed, "--longest", longest)
     made = watch(command(python, *given, *more), limit(2 * max(seconds, longest)))
     if "failure" in made or not answers.exists():
         return {"samples": 0, "failure": made.get("failure", "no answers")}

@@ -193,9 +193,9 @@ def why(result: dict[str, Any], row: dict[str, Any]) -> str:
     said = [reason] if reason else []
     if needed is None:
         said.append("no number of answers shows half")
-    elif own["samples"] < needed:
+    elif own["samples"] < power.MARGIN * needed:
         each = f" of {told(own['each'], 's')} each" if "each" in own else ""
-        said.append(f"half needs {digits(needed)} answers{each}")
+        said.append(f"half needs {digits(needed)} answers{each}, or up to twice as many")
     return "; ".join(said) or UNKNOWN
 
 

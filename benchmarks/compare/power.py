@@ -22,6 +22,8 @@ from dpfast.audit.binomial import at_least, at_most
 WRONG, EVENTS = 1e-6, 4
 #: What an audit of a mechanism of epsilon 1 should show.
 ENOUGH = 0.5
+#: No event is as clear as the best one that there may be, so an audit may need so many times more.
+MARGIN = 2
 #: More answers than this are not worth their number.
 MOST = 10**9
 

@@ -411,7 +411,10 @@ BINS = {
     REPLACE: ((rows(LOW_BIN, LOW_BIN), rows(LOW_BIN, HIGH_BIN)),),
 }
 MIDDLE = {
-    ADD: ((heaps(3, 3, 2), heaps(2, 3, 2)),),
+    ADD: (
+        (heaps(3, 3, 2), heaps(2, 3, 2)),
+        (heaps(2, 0, 2), heaps(1, 0, 2)),
+    ),
     REPLACE: ((heaps(3, 2, 2), heaps(2, 2, 3)),),
 }
 #: All deciles are in the heap.

@@ -170,8 +170,13 @@ def test_an_audit_of_less_than_half_says_why():
     hidden_row["audit"] = {"samples": 10_000, "pairs": 1, "epsilon": 0.2, "refuted": False}
     found = result(slow, hidden_row)
     found["systems"]["opendp"]["hides"] = {"people": [5, "five sums"], "sum": [1, ""]}
-    assert page.why(found, slow) == "half needs 2,100 answers of 1.25 s each"
-    assert page.why(found, hidden_row) == "five sums; half needs 57,000 answers"
+    assert (
+        page.why(found, slow) == "half needs 2,100 answers of 1.25 s each, or up to twice as many"
+    )
+    assert (
+        page.why(found, hidden_row)
+        == "five sums; half needs 57,000 answers, or up to twice as many"
+    )
     assert page.why(found, {**hidden_row, "audit": hidden_row["audit"] | {"epsilon": 0.5}}) == ""
     lines = page.audits(found).splitlines()[2:]
     assert [line.split(" | ")[3] for line in lines] == ["0.23", "0.00"]
@@ -291,7 +296,7 @@ def test_the_page_sorts_filters_and_plots(shown, browser):
     head = browser.find_elements("css selector", "#all th")[3]
     assert head.get_attribute("ariaSort") == "descending"
     choose("system", "opendp")
-    assert cells("all", 8, 12) == [["200", "2.50", "0.498", "differs"]]
+    assert cells("all", 8, 12) == [["200", "2.50", "0.497", "differs"]]
     assert len(browser.find_elements("css selector", "#plot circle")) == 2
     choose("column", "error")
     titles = browser.find_elements("css selector", "#plot circle title")

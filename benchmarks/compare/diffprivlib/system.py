@@ -25,6 +25,7 @@ ABSENT = {
 #: What hides a part of the loss from who sees the answer alone: how many parts of equal loss there
 #: are at least, and which.
 HIDES = {
+    "median": (1, "one draw, whose odds change by a factor of e, and chances by less"),
     "quantiles": (9, "nine draws, a ninth of epsilon each"),
     "clusters": (15, "two rounds or more of nine numbers, a fifteenth of epsilon each at most"),
     "components": (
