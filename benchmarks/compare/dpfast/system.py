@@ -21,6 +21,7 @@ ABSENT: dict[str, str] = {}
 #: What hides a part of the loss from who sees the answer alone: how many parts of equal loss there
 #: are at least, and which.
 HIDES = {
+    f"histogram, {ask.REPLACE}": (2, "two counts change, half of epsilon each"),
     "median": (1, "one draw, whose odds change by a factor of e, and chances by less"),
     "quantiles": (1, "one draw of all nine: most of what they may be is as likely on both"),
     f"quantiles, {ask.ADD}": (4, "four levels of draws, a quarter of epsilon each"),

@@ -31,6 +31,7 @@ ABSENT = {
 #: What hides a part of the loss from who sees the answer alone: how many parts of equal loss there
 #: are at least, and which.
 HIDES = {
+    f"histogram, {ask.REPLACE}": (2, "two counts change, half of epsilon each"),
     "median": (1, "one draw, whose odds change by a factor of e, and chances by less"),
     "quantiles": (4, "four levels of a tree, and the noise of all its 1,024 leaves"),
     "private_groups": (2, "half of epsilon shows the group, half is for the noise of its sum"),
