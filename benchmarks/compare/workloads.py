@@ -38,7 +38,7 @@ LAST_SHIP, CURRENT = np.datetime64("1998-09-02"), np.datetime64("1995-06-17")
 PRICE, CHARGE, QUANTITY, DISCOUNT, REVENUE = 105_000.0, 113_400.0, 50.0, 0.1, 10_500.0
 LINES = {"tpch_1": 30, "tpch_6": 4, "tpch_14": 3}
 FLAGS = ("A", "F"), ("N", "F"), ("N", "O"), ("R", "F")
-PER_CUSTOMER, TPCH_ROWS = 40, 300_000
+PER_CUSTOMER, TPCH_ROWS = 40, 100_000
 
 Data = dict[str, np.ndarray]
 Array = np.ndarray
@@ -199,9 +199,12 @@ def query_14(data: Data) -> float:
 
 def relative(function: Callable[[Data], Any]) -> Callable[[Any, Data], float]:
     """The median over all numbers of the error over the number, in percent."""
+    known: list[Any] = [None, None]  # the truth of the last data, which takes long
 
     def error(answer: Any, data: Data) -> float:
-        truth = np.asarray(function(data), float)
+        if known[0] is not data:
+            known[:] = data, np.asarray(function(data), float)
+        truth = known[1]
         return float(100 * np.median(np.abs(np.asarray(answer, float) - truth) / np.abs(truth)))
 
     return error
