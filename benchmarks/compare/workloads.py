@@ -487,7 +487,7 @@ WORKLOADS = {
         lean=with_noise(sums),
     ),
     "database": Workload(
-        "the same, of a table in DuckDB",
+        "sums of groups in a database, for the loss of a person",
         groups,
         by_key,
         "value a group",
