@@ -114,7 +114,9 @@ def main(arguments):
     given = parser.parse_args(arguments)
     result = measure(given.quick, given.names)
     if not given.names:
-        (given.out / "audited.json").write_text(json.dumps(result, indent=1) + "\n")
+        path = given.out / "audited.json"
+        kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        path.write_text(json.dumps(kept | result, indent=1) + "\n", encoding="utf-8")
     print(table(result))
 
 
