@@ -272,7 +272,7 @@ def judge(x: Any, x2: Any, claim: dict[str, float] | None) -> dict[str, Any]:
         return {"refuted": changed > 0, "p_value": 0.0 if changed else 1.0, "witness": told}
     found = dp.audit.measure_answers(x, x2, **claim, confidence=CONFIDENCE).to_dict()
     if x.dtype.kind == "f" and x.ndim == 1:
-        found["differences"] = compare.differences(x, x2, claim)
+        found["differences"] = compare.differences(x, x2, claim, CONFIDENCE)
     return {**found, "claim": claim}
 
 

@@ -295,7 +295,7 @@ def picture(result: dict[str, Any], path: Path) -> None:
     panel.invert_yaxis()
     panel.grid(axis="x", color="0.9")
     panel.set_xlabel(
-        "time of a warm call, as a multiple of that of dpfast (left of the line: faster)"
+        "time of a warm call, as a multiple of that of dpfast\n(left of the line: faster)"
     )
     drawing.legend(fontsize=8, ncols=4, loc="outside lower center")
     drawing.savefig(path, dpi=110)

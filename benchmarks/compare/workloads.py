@@ -487,7 +487,7 @@ WORKLOADS = {
         lean=with_noise(sums),
     ),
     "database": Workload(
-        "sums of groups in a database, for the loss of a person",
+        "sums of groups in DuckDB, for a person",
         groups,
         by_key,
         "value a group",
