@@ -285,8 +285,8 @@ def ask(python: Path, fault: Fault, control: bool, answers: Path) -> dict[str, A
         compare.command(python, *given), stdout=subprocess.PIPE, text=True, check=True, env=alone
     )
     told = json.loads(made.stdout.splitlines()[-1])
-    kept = np.load(answers)
-    found = judge(kept["x"], kept["x2"], told["claim"])
+    with np.load(answers) as kept:
+        found = judge(kept["x"], kept["x2"], told["claim"])
     seconds = round(time.perf_counter() - start, 1)
     return {"release": told["release"], **found, "seconds": seconds}
 
