@@ -127,6 +127,7 @@ def test_the_judge_takes_the_pair_that_shows_most_and_divides_the_error(tmp_path
     assert found["confidence"] == 1 - 5e-7
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("workload", "relation", "scale"), [
     ("histogram", "replace", 2.0), ("people", "add-remove", 10 * workloads.HIGH / 3000),
 ])  # fmt: skip
