@@ -19,6 +19,7 @@ the rest comes from a cache, by the digest of the preprocessed file.
 
 The tests of a fault: first those of its room that are named after the file or import it, then
 the whole room, and with ``--above`` the rooms that import the file. The first failure ends them.
+They are the quick tests, and with ``--full`` all that a pull request must pass.
 
 Libraries for this (mutmut, cosmic-ray) run one command of tests for all faults, and know
 neither these lines nor the rounding of a loss.
@@ -336,8 +337,9 @@ def stages(file: str, above: bool) -> list[list[str]]:
 class Copy:
     """A copy of the package and its tests, in which faults are planted."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, full: bool) -> None:
         self.folder = folder
+        self.tier = ["-m", "not slow"] if full else []
         self.seconds: dict[str, float] = {}
         self.is_stale = False  # whether a kernel is another than its source
         for path in ROOT.iterdir():
@@ -365,9 +367,9 @@ class Copy:
     def passes(self, tests: list[str], limit: float) -> bool:
         """Whether tests pass in time."""
         settings = {"PYTHONPATH": str(self.folder), "OMP_NUM_THREADS": "1"}
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+        given = [*self.tier, "-q", "-x", "-p", "no:cacheprovider", *tests]
         with subprocess.Popen(
-            command,
+            [sys.executable, "-m", "pytest", *given],
             cwd=self.folder,
             env={**os.environ, **settings},
             stdout=subprocess.DEVNULL,
@@ -443,11 +445,11 @@ def sample(found: list[Mutant], count: int | None, seed: int) -> list[Mutant]:
     return [found[place] for place in sorted(chosen)]
 
 
-def run(found: list[Mutant], above: bool) -> int:
+def run(found: list[Mutant], above: bool, full: bool) -> int:
     """Plant each fault, print what became of it, and return how many survived."""
     survived = []
     with tempfile.TemporaryDirectory(prefix="mutants") as folder:
-        copied = Copy(Path(folder))
+        copied = Copy(Path(folder), full)
         for mutant in found:
             killer = copied.killer(mutant, above)
             survived += [mutant] if killer is None else []
@@ -514,6 +516,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, help="plant so many of them, chosen at random")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--above", action="store_true", help="ask the rooms above, too")
+    parser.add_argument("--full", action="store_true", help="ask the full tests, too")
     parser.add_argument("--check", action="store_true", help="look for stale equivalent faults")
     parser.add_argument("--planted", action="store_true", help="print tests with planted faults")
     parser.add_argument("--since", metavar="VERSION", help="with --planted: those that are gone")
@@ -532,7 +535,7 @@ def main() -> int:
     if given.list:
         print("\n".join([*map(str, found), f"{len(found)} faults"]))
         return 0
-    return 1 if run(found, given.above) else 0
+    return 1 if run(found, given.above, given.full) else 0
 
 
 if __name__ == "__main__":
