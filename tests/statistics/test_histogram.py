@@ -465,3 +465,17 @@ def test_equal_parts_of_chunks_merge(monkeypatch):
     with dp.threads(3):
         many = exact(np.tile(X, 200), np.tile(W, 200), **BINS)[0]
     assert many.tolist() == (200 * exact(X, W, **BINS)[0]).tolist()
+
+
+EACH = np.arange(200)
+
+
+@pytest.mark.parametrize("more", [
+    {}, {"weights": np.ones(200) / 2, "weight_bounds": (0, 1)}, {"ids": EACH // 4, "max_rows": 4},
+], ids=["rows", "weights", "people"])  # fmt: skip
+def test_the_record_has_the_deviation_of_the_noise(more):
+    given = {"bins": np.arange(51), "neighbors": "add-remove", "rho": 0.125, **more}
+    record = dp.extend.prepare(dp.histogram, EACH % 50, **given).to_record().to_dict()
+    seeds = map(InsecureGenerator, range(50))
+    counts = np.array([histogram(EACH % 50, **given, rng=seed)[0] for seed in seeds])
+    assert record["noise"]["deviation"] == pytest.approx(counts.std(), rel=0.08)
