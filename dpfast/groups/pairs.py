@@ -8,8 +8,10 @@ are two sums of numbers between -1 and 1, whose L1 norms, and squared L2 norms, 
 
 *Covariances.* With x and y in [0, 1], the features are x y, x (1 - y), (1 - x) y, (1 - x) (1 - y),
 which add up to 1, and x (1 - x) and y (1 - y), of at most a quarter each. No feature is negative,
-and together they are at most 3/2. Rounding to cells adds half a cell to each. Let P be the means of
-the features, and n the sum of the first four sums. Then
+and together they are at most 3/2. The sum of their squares, with u = x (1 - x) and v = y (1 - y) of
+at most a quarter, is (1 - 2 u) (1 - 2 v) + u^2 + v^2 <= 1. Rounding to cells adds half a cell to
+each, and so less than two cells to the L2 norm. Let P be the means of the features, and n the sum
+of the first four sums. Then
 
     cov(x, y) = P0 P3 - P1 P2,  var(x) = m (1 - m) - P4 with m = P0 + P1,  var(y) alike.
 
@@ -240,7 +242,7 @@ class GroupCorrelation(GroupQuotient):
 
     @property
     def sensitivity(self) -> Sensitivity:
-        return self.step.vectors(self.largest, self.features)
+        return self.step.vectors(self.largest, self.features, FULL + 2)
 
     @property
     def parts(self) -> list[tuple[float, float]]:

@@ -98,12 +98,16 @@ class Step:
         moved = moves if width > largest else alone, largest
         return Sensitivity(alone, l1, square, max(width, largest), moved)
 
-    def vectors(self, size: int, coordinates: int) -> Sensitivity:
-        """Return the sensitivity of sums by group of nonnegative vectors of L1 norm `size`."""
+    def vectors(self, size: int, coordinates: int, length: int | None = None) -> Sensitivity:
+        """Return the sensitivity of sums by group of nonnegative vectors.
+
+        Their L1 norm is at most `size`, their L2 norm at most `length`, by default `size`.
+        """
         largest, touched = self.rows * size, self.moves
+        longest = largest if length is None else self.rows * length
         many = touched * coordinates
         moved = many, largest
-        return Sensitivity(many, touched * largest, touched * largest**2, largest, moved)
+        return Sensitivity(many, touched * largest, touched * longest**2, largest, moved)
 
     def sensitivity(self, linear: Basis) -> Sensitivity | None:
         """Return the sensitivity of sums by group; None for several sums without a norm."""

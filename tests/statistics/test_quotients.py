@@ -206,9 +206,11 @@ def test_no_row_adds_more_to_the_sums_of_a_group_than_their_noise_is_for():
     x, y = (one.ravel() for one in np.meshgrid(np.linspace(-3, 7, 41), np.linspace(0.1, 0.7, 41)))
     each = zip((x, y), made.parts, strict=True)
     features = made.of_rows(*((z - least) / size for z, (least, size) in each))
-    cells = sum(np.rint(feature * (1 << 28)) for feature in features)
+    cells = np.array([np.rint(feature * (1 << 28)) for feature in features])
     assert all(feature.min() >= 0 for feature in features)
-    assert 0.99 * made.largest < cells.max() <= made.largest == made.sensitivity.l1
+    assert 0.99 * made.largest < cells.sum(0).max() <= made.largest == made.sensitivity.l1
+    assert 0.99 * made.sensitivity.l2_squared < (cells**2).sum(0).max()
+    assert (cells**2).sum(0).max() <= made.sensitivity.l2_squared < ((1 << 28) + 3) ** 2
 
 
 @pytest.mark.parametrize("call", [
