@@ -196,3 +196,18 @@ def test_what_is_out_of_range_is_refused(name, bad):
         given |= {"n": 2, "high": (9, -1, 2, PARTS)}
     with pytest.raises(ValueError):
         draw_node(*{**given, name: np.array(bad) if name == "rows" else bad}.values())
+
+
+@pytest.mark.parametrize("further", [False, True])
+def test_a_coin_that_64_bits_leave_open_is_decided_by_more(further):
+    """The probability that a cell shows tails, and the bits around it, in many digits."""
+    scale, near, distance, rate = 3, RANK // 4, RANK, 0.75
+    mp = context(400)
+    chance = mp.ldexp(-mp.exp(-rate * mp.mpf(near) / RANK), scale)
+    visits = int(mp.ceil(-chance * (1 + mp.mpf(2) ** -10)))
+    chance *= mp.expm1(-rate * mp.mpf(distance - near) / RANK) / visits
+    known = int(mp.floor(mp.ldexp(chance, 64)))
+    more = int(mp.floor(mp.ldexp(chance, 128))) - (known << 64)
+    stream = Script([0, known, more + 3 if further else more - 3, (1 << 64) - 1])
+    shown = draws.shows_tails(1, (0, 16 - visits, scale, near, 0), distance, rate, stream)
+    assert visits > 1 and shown != further
