@@ -79,7 +79,7 @@ def answers(system: str) -> list[float]:
     spec = importlib.util.spec_from_file_location("worker", HERE / "worker.py")
     worker = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(worker)
-    workloads = worker.load(HERE / "workloads.py", "workloads")
+    workloads = worker.shared()
     asked = worker.load(HERE / system / "system.py", "system")
     data = asked.prepare(workloads.WORKLOADS["sum"].data(ROWS), "sum")
     call = asked.sum(data, asked.OFFERS["sum"][0])

@@ -47,6 +47,12 @@ def load(path: Path, name: str) -> ModuleType:
     return module
 
 
+def shared() -> ModuleType:
+    """Load the modules that systems import, and return the workloads."""
+    ask, _ = [load(HERE / f"{name}.py", name) for name in ("workloads", "in_duckdb")]
+    return ask
+
+
 def lines(function: Callable[..., Any]) -> int:
     """The logical lines of a function without its head: one that is wrapped is one."""
     tokens = tokenize.generate_tokens(io.StringIO(inspect.getsource(function)).readline)
@@ -142,6 +148,7 @@ def main() -> None:
     parser.add_argument("--control", action="store_true")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
+    ask = shared()
     if given.fault:
         import numpy as np
 
@@ -151,7 +158,6 @@ def main() -> None:
         release = f"{faults.NAME} {importlib.metadata.version(faults.DISTRIBUTION)}"
         print(json.dumps({"claim": claim, "release": release}))
         return
-    ask = load(HERE / "workloads.py", "workloads")
     system = load(HERE / given.system / "system.py", "system")
     if given.workload is None:
         named = {"name": system.NAME, "version": version(system)}

@@ -28,6 +28,8 @@ MAX_GROUPS, MAX_ROWS = 5, 2
 BLOCK = 10_000_000
 CANDIDATES, CLUSTERS, COMPONENTS, COLUMNS = 1_000_000, 8, 3, 8
 NOISE_SIZE, NOISE_SCALE = 100_000, 1.0
+#: The questions that only a library of learners answers.
+MODELS = "clusters", "components", "regression", "trees"
 #: The slope of the target is at most this in absolute value, and so is the target.
 REACH = 3.0
 #: The names of columns for marginals, and how many categories each has.

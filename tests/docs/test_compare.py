@@ -30,15 +30,19 @@ def parsed(system, name):
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_system_answers_each_question_or_says_why_not(system):
     tree, functions = parsed(system, "system")
-    words = {}
+    words, public = {}, {"ask": workloads}
     for node in tree:
         if isinstance(node, ast.Assign | ast.AnnAssign):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             words[ast.unparse(target)] = ast.unparse(node.value)
-    offers = words["OFFERS"].replace("*ROWS", words.get("ROWS", ""))
+    for name in ("BOTH", "ROWS", "OFFERS", "ABSENT"):
+        public[name] = eval(words.get(name, "()"), public)
+    # A function of `in_duckdb`, or one for two questions, is assigned.
+    assigned = {name for names in words for name in names.strip("()").split(", ")}
+    answered = assigned & set(workloads.WORKLOADS) | set(functions)
     for workload in workloads.WORKLOADS:
-        assert (workload in functions) != (f"'{workload}'" in words["ABSENT"]), workload
-        assert (workload in functions) == (f"'{workload}'" in offers), workload
+        assert (workload in answered) != (workload in public["ABSENT"]), workload
+        assert (workload in answered) == (workload in public["OFFERS"]), workload
 
 
 def test_each_fault_of_a_library_was_refuted_in_time_and_no_control_was():
@@ -315,9 +319,8 @@ def test_the_table_of_seeds_is_that_of_the_file_and_has_each_system_with_noise()
 def test_two_processes_of_a_seeded_system_have_the_same_noise_and_of_another_not(
     tmp_path, monkeypatch
 ):
-    (tmp_path / "worker.py").write_text((HERE / "worker.py").read_text(encoding="utf-8"))
-    (tmp_path / "workloads.py").write_text((HERE / "workloads.py").read_text(encoding="utf-8"))
-    (tmp_path / "seeds.py").write_text((HERE / "seeds.py").read_text(encoding="utf-8"))
+    for name in ("worker.py", "workloads.py", "in_duckdb.py", "seeds.py"):
+        (tmp_path / name).write_text((HERE / name).read_text(encoding="utf-8"))
     for name, seed in (("seeded", 42), ("other", None)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "system.py").write_text(

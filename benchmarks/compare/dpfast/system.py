@@ -2,6 +2,7 @@
 
 from datetime import date
 
+import in_duckdb
 import numpy as np
 import workloads as ask
 
@@ -49,25 +50,13 @@ HIDES = {
 
 
 def prepare(data, workload):
-    if workload == "database" or workload.startswith("tpch"):
-        return in_duckdb(data, workload)
-    return data | {"key": np.array(ask.KEYS)[data["key"]]} if "key" in data else data
-
-
-def in_duckdb(data, workload):
-    """Tables of DuckDB, as a connection of Ibis."""
+    if workload != "database" and not workload.startswith("tpch"):
+        return data | {"key": np.array(ask.KEYS)[data["key"]]} if "key" in data else data
     import ibis
-    import pyarrow as pa
 
-    if "key" in data:
-        data = data | {"key": np.array(ask.KEYS)[data["key"]]}
     connection = ibis.duckdb.connect()
-    tables = ask.tables(data) if workload.startswith("tpch") else {"data": data}
-    for name, columns in tables.items():
-        connection.con.register("given", pa.table(dict(columns)))
-        connection.con.execute(f"CREATE TABLE {name} AS FROM given")
-        connection.con.unregister("given")
-    return connection
+    in_duckdb.fill(connection.con, in_duckdb.tables(data, workload))
+    return connection.table("data") if workload == "database" else connection
 
 
 def count(data, neighbors):
@@ -162,21 +151,7 @@ def people(data, neighbors):
     return answer
 
 
-def database(data, neighbors):
-    def answer():
-        by = dp.group_by(
-            data.table("data"),
-            "key",
-            keys=ask.KEYS,
-            ids="person",
-            max_groups=ask.MAX_GROUPS,
-            max_rows=ask.MAX_ROWS,
-            neighbors=neighbors,
-        )
-        found = by.sum("value", bounds=ask.BOUNDS, epsilon=ask.EPSILON)
-        return dict(zip(found["key"], found["sum"], strict=True))
-
-    return answer
+database = people
 
 
 def marginals(data, neighbors):

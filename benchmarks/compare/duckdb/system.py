@@ -1,8 +1,7 @@
 """DuckDB, without privacy: the exact answers, as a floor of time."""
 
 import duckdb
-import numpy as np
-import pyarrow as pa
+import in_duckdb
 import workloads as ask
 
 NAME, DISTRIBUTION = "DuckDB (not private)", "duckdb"
@@ -21,33 +20,14 @@ ABSENT = {
     "trees": "no models",
 }
 
+count, sum, mean = in_duckdb.count, in_duckdb.sum, in_duckdb.mean
+groups, marginals = in_duckdb.groups, in_duckdb.marginals
+tpch_1, tpch_6 = in_duckdb.tpch_1, in_duckdb.tpch_6
+
 
 def prepare(data, workload):
     """Tables in its own storage."""
-    if "key" in data:
-        data = data | {"key": np.array(ask.KEYS)[data["key"]]}
-    connection = duckdb.connect()
-    tables = ask.tables(data) if workload.startswith("tpch") else {"data": data}
-    for name, columns in tables.items():
-        connection.register("given", pa.table(dict(columns)))
-        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
-        connection.unregister("given")
-    return connection
-
-
-def count(data, neighbors):
-    query = f"SELECT count(*) FROM data WHERE value > {ask.HIGH_VALUE}"
-    return lambda: data.sql(query).fetchone()[0]
-
-
-def sum(data, neighbors):
-    query = f"SELECT sum(greatest({ask.LOW}, least({ask.HIGH}, value))) FROM data"
-    return lambda: data.sql(query).fetchone()[0]
-
-
-def mean(data, neighbors):
-    query = f"SELECT avg(greatest({ask.LOW}, least({ask.HIGH}, value))) FROM data"
-    return lambda: data.sql(query).fetchone()[0]
+    return in_duckdb.fill(duckdb.connect(), in_duckdb.tables(data, workload))
 
 
 def variance(data, neighbors):
@@ -81,11 +61,6 @@ def selection(data, neighbors):
     return lambda: data.sql(query).fetchone()[0]
 
 
-def groups(data, neighbors):
-    query = "SELECT key, sum(value) FROM data GROUP BY key"
-    return lambda: dict(data.sql(query).fetchall())
-
-
 def people(data, neighbors):
     query = f"""
         WITH per_group AS (
@@ -101,48 +76,7 @@ def people(data, neighbors):
     return lambda: dict(data.sql(query).fetchall())
 
 
-def database(data, neighbors):
-    return people(data, neighbors)
-
-
-def marginals(data, neighbors):
-    names = list(ask.SHAPE)
-    pairs = [(x, y) for i, x in enumerate(names) for y in names[i + 1 :]]
-    queries = [f"SELECT {x}, {y}, count(*) FROM data GROUP BY {x}, {y}" for x, y in pairs]
-
-    def answer():
-        tables = [np.zeros((ask.SHAPE[x], ask.SHAPE[y])) for x, y in pairs]
-        for table, query in zip(tables, queries, strict=True):
-            for i, j, n in data.sql(query).fetchall():
-                table[i, j] = n
-        return np.concatenate([table.ravel() for table in tables])
-
-    return answer
-
-
-def tpch_1(data, neighbors):
-    query = f"""
-        SELECT l_returnflag, l_linestatus, sum(l_quantity), sum(l_extendedprice),
-            sum(l_extendedprice * (1 - l_discount)),
-            sum(l_extendedprice * (1 - l_discount) * (1 + l_tax)),
-            avg(l_quantity), avg(l_extendedprice), avg(l_discount), count(*)
-        FROM lineitem WHERE l_shipdate <= DATE '{ask.LAST_SHIP}' GROUP BY ALL
-    """
-
-    def answer():
-        found = {(flag, status): numbers for flag, status, *numbers in data.sql(query).fetchall()}
-        return [x for flag in ask.FLAGS for x in found.get(flag, [0.0] * 8)]
-
-    return answer
-
-
-def tpch_6(data, neighbors):
-    query = """
-        SELECT sum(l_extendedprice * l_discount) FROM lineitem
-        WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1995-01-01'
-        AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24
-    """
-    return lambda: data.sql(query).fetchone()[0]
+database = people
 
 
 def tpch_14(data, neighbors):

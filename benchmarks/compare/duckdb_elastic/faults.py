@@ -1,34 +1,29 @@
 """DuckDB's privacy extension: noise that equal values share, and units of many rows."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
+import in_duckdb
 import numpy as np
-
-HERE = Path(__file__).parent
-
-
-def loaded(name, path):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-loaded("workloads", HERE.parent / "workloads.py")
-elastic = loaded("elastic", HERE / "system.py")
 
 NAME, DISTRIBUTION = "DuckDB privacy, elastic", "duckdb"
 COUNT = 1_000
 
 
-def asking(statements, query, settings=()):
-    """Answers to a query, as often as an audit needs them."""
-    connection = elastic.connect()
-    for statement in (*statements, *(f"SET {setting}" for setting in settings)):
+def asking(statements, links, query, delta):
+    """Answers to a query, as often as an audit needs them, with a table of units, `units`."""
+    connection = in_duckdb.connect()
+    for statement in (*statements, "SET dp_epsilon = 1.0", f"SET dp_delta = {delta}"):
         connection.execute(statement)
+    in_duckdb.protect(connection, "units", "id", links)
     return [connection.execute(query).fetchall() for _ in range(COUNT)]
+
+
+def of_keys(keys, query, delta):
+    """Answers to a query about units with a key each."""
+    rows = ", ".join(f"({i}, {key})" for i, key in enumerate(keys))
+    table = ["CREATE TABLE units (id BIGINT, k BIGINT)", f"INSERT INTO units VALUES {rows}"]
+    return asking(table, [], query, delta)
+
+
+BY_KEY = "SELECT k, count(*) FROM units GROUP BY k"
 
 
 def equal_groups(control):
@@ -39,19 +34,12 @@ def equal_groups(control):
     """
 
     def answers(last):
-        rows = [0] * 50 + [1] * (50 if last else 49)
-        unit = [
-            "CREATE TABLE t (id BIGINT, k BIGINT)",
-            "INSERT INTO t VALUES " + ", ".join(f"({i}, {k})" for i, k in enumerate(rows)),
-            "ALTER TABLE t ADD PRIVACY_KEY (id)",
-            "ALTER TABLE t SET PU",
-            "ALTER PU TABLE t ADD PROTECTED (id)",
-        ]
-        given = ("dp_epsilon = 1.0", "dp_delta = 0")
+        keys = [0] * 50 + [1] * (50 if last else 49)
         if control:
-            each = [asking(unit, f"SELECT count(*) FROM t WHERE k = {k}", given) for k in (0, 1)]
+            queries = [f"SELECT count(*) FROM units WHERE k = {k}" for k in (0, 1)]
+            each = [of_keys(keys, query, 0) for query in queries]
             return np.array([x[0][0] == y[0][0] for x, y in zip(*each, strict=True)], int)
-        found = asking(unit, "SELECT k, count(*) FROM t GROUP BY k", given)
+        found = of_keys(keys, BY_KEY, 0)
         return np.array([len({n for _, n in rows}) == 1 for rows in found], int)
 
     return {"epsilon": 1.0}, answers(True), answers(False)
@@ -68,16 +56,13 @@ def largest_unit(control):
         many = 1 if control else 100
         persons = list(range(20)) + [20] * (many if last else 0)
         statements = [
-            "CREATE TABLE people (id BIGINT)",
-            f"INSERT INTO people SELECT range FROM range({20 + last})",
+            "CREATE TABLE units (id BIGINT)",
+            f"INSERT INTO units SELECT range FROM range({20 + last})",
             "CREATE TABLE visits (person BIGINT)",
             "INSERT INTO visits VALUES " + ", ".join(f"({person})" for person in persons),
-            "ALTER TABLE people ADD PRIVACY_KEY (id)",
-            "ALTER TABLE people SET PU",
-            "ALTER TABLE visits ADD PRIVACY_LINK (person) REFERENCES people(id)",
         ]
-        given = ("dp_epsilon = 1.0", "dp_delta = 1e-6")
-        found = asking(statements, "SELECT count(*) FROM visits", given)
+        links = ["visits ADD PRIVACY_LINK (person) REFERENCES units(id)"]
+        found = asking(statements, links, "SELECT count(*) FROM visits", 1e-6)
         return np.array([rows[0][0] for rows in found])
 
     return {"epsilon": 1.0, "delta": 1e-6}, answers(True), answers(False)
@@ -87,16 +72,7 @@ def private_keys(control):
     """Whether a group is shown that one person is in. The control has another one in it."""
 
     def answers(last):
-        groups = [0] * 50 + [1] * (last + control)
-        statements = [
-            "CREATE TABLE t (id BIGINT, k BIGINT)",
-            "INSERT INTO t VALUES " + ", ".join(f"({i}, {k})" for i, k in enumerate(groups)),
-            "ALTER TABLE t ADD PRIVACY_KEY (id)",
-            "ALTER TABLE t SET PU",
-            "ALTER PU TABLE t ADD PROTECTED (id)",
-        ]
-        given = ("dp_epsilon = 1.0", "dp_delta = 1e-6")
-        found = asking(statements, "SELECT k, count(*) FROM t GROUP BY k", given)
+        found = of_keys([0] * 50 + [1] * (last + control), BY_KEY, 1e-6)
         return np.array([len(rows) for rows in found])
 
     return {"epsilon": 1.0, "delta": 1e-6}, answers(True), answers(False)

@@ -3,17 +3,10 @@
 It is set up as in its other mode, and noise is as its setting `pac_mi` says by default, 1/128.
 """
 
-import importlib.util
-from pathlib import Path
-
+import in_duckdb
 import workloads as ask
 
-FILE = Path(__file__).parents[1] / "duckdb_elastic" / "system.py"
-SPEC = importlib.util.spec_from_file_location("duckdb_elastic", FILE)
-elastic = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(elastic)
-
-NAME, DISTRIBUTION, MORE = "DuckDB privacy, PAC (not DP)", "duckdb", elastic.MORE
+NAME, DISTRIBUTION, MORE = "DuckDB privacy, PAC (not DP)", "duckdb", in_duckdb.extension
 OFFERS = {
     **dict.fromkeys(("count", "sum", "mean", "histogram", "groups", "database"), (ask.ADD,)),
     **dict.fromkeys(("marginals", "tpch_1", "tpch_6", "tpch_14"), (ask.ADD,)),
@@ -26,54 +19,18 @@ ABSENT = {
     "noise": "no noise on numbers of a user",
     "private_groups": "all keys are shown: the row of public keys",
     "people": "its tables are in a database: the next question",
-    "clusters": "no models",
-    "components": "no models",
-    "regression": "no models",
-    "trees": "no models",
+    **dict.fromkeys(ask.MODELS, "no models"),
     "stream": "no counter of a stream",
 }
 
 
+count, sum, mean = in_duckdb.count, in_duckdb.sum, in_duckdb.mean
+histogram, groups, database = in_duckdb.histogram, in_duckdb.groups, in_duckdb.groups
+marginals, tpch_1, tpch_6 = in_duckdb.marginals, in_duckdb.tpch_1, in_duckdb.tpch_6
+
+
 def prepare(data, workload):
-    return elastic.prepare(data, workload, "pac")
-
-
-def count(data, neighbors):
-    return elastic.count(data, neighbors)
-
-
-def sum(data, neighbors):
-    query = f"SELECT sum(greatest({ask.LOW}, least({ask.HIGH}, value))) FROM data"
-    return lambda: data.sql(query).fetchone()[0]
-
-
-def mean(data, neighbors):
-    query = f"SELECT avg(greatest({ask.LOW}, least({ask.HIGH}, value))) FROM data"
-    return lambda: data.sql(query).fetchone()[0]
-
-
-def histogram(data, neighbors):
-    return elastic.histogram(data, neighbors)
-
-
-def groups(data, neighbors):
-    return elastic.groups(data, neighbors)
-
-
-def database(data, neighbors):
-    return elastic.database(data, neighbors)
-
-
-def marginals(data, neighbors):
-    return elastic.marginals(data, neighbors)
-
-
-def tpch_1(data, neighbors):
-    return elastic.tpch_1(data, neighbors)
-
-
-def tpch_6(data, neighbors):
-    return elastic.tpch_6(data, neighbors)
+    return in_duckdb.protected(data, workload, "pac")
 
 
 def tpch_14(data, neighbors):

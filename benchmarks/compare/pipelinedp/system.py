@@ -14,10 +14,7 @@ ABSENT = {
     "tpch_14": "no joins",
     "selection": "no mechanism of selection in its interface",
     "noise": "no noise on numbers of a user in its interface",
-    "clusters": "no models",
-    "components": "no models",
-    "regression": "no models",
-    "trees": "no models",
+    **dict.fromkeys(ask.MODELS, "no models"),
     "stream": "no counter of a stream",
 }
 #: What hides a part of the loss from who sees the answer alone: how many parts of equal loss there

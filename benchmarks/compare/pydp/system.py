@@ -25,10 +25,7 @@ ABSENT = {
     "selection": "no mechanism of selection",
     "private_groups": "a strategy that keeps or drops one group, no answers by group",
     "people": "bounds on contributions are arguments; to enforce them is left to the user",
-    "clusters": "no models",
-    "components": "no models",
-    "regression": "no models",
-    "trees": "no models",
+    **dict.fromkeys(ask.MODELS, "no models"),
     "stream": "no counter of a stream",
 }
 #: What hides a part of the loss from who sees the answer alone: how many parts of equal loss there

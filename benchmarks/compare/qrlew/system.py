@@ -25,10 +25,7 @@ ABSENT = {
     "selection": "no mechanism of selection",
     "noise": "no noise on numbers of a user",
     "people": "its tables are in a database: the next question",
-    "clusters": "no models",
-    "components": "no models",
-    "regression": "no models",
-    "trees": "no models",
+    **dict.fromkeys(ask.MODELS, "no models"),
     "stream": "no counter of a stream",
 }
 #: Of Gaussian noise for a delta of 1e-6 a row moves a number by a fifth of a standard deviation.

@@ -22,10 +22,7 @@ ABSENT = {
     "noise": "no noise on numbers of a user",
     "groups": "keys come from the data, behind a threshold",
     "people": "with private keys only",
-    "clusters": "no models in this package",
-    "components": "no models in this package",
-    "regression": "no models in this package",
-    "trees": "no models in this package",
+    **dict.fromkeys(ask.MODELS, "no models in this package"),
     "stream": "no counter of a stream",
 }
 

@@ -31,10 +31,7 @@ ABSENT = {
     "tpch_14": "not asked: 3 public joins of Spark",
     "selection": "no mechanism of selection in its interface",
     "noise": "no noise on numbers of a user in its interface",
-    "clusters": "no models",
-    "components": "no models",
-    "regression": "no models",
-    "trees": "no models",
+    **dict.fromkeys(ask.MODELS, "no models"),
     "stream": "no counter of a stream",
 }
 os.environ["PYSPARK_PYTHON"] = sys.executable
