@@ -20,7 +20,7 @@ from dpfast.noise.shared import SharedNoise
 from dpfast.noise.stairs import JointStaircase
 from dpfast.noise.wishart import MatrixNoise
 
-from .taps import Choice, Pairs, Positions, RankDraw, Tuples
+from .recorded_noise import Choice, Pairs, Positions, RankDraw, Tuples
 
 #: The orders at which Renyi divergences are added.
 ORDERS = np.r_[1 + np.geomspace(1e-3, 1, 8), np.geomspace(2.4, 200, 12)]

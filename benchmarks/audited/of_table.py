@@ -4,9 +4,9 @@ The cases are those of the battery of tests (`tests.support.battery`): each stat
 `dpfast.STATISTICS` with each thing that its function takes beside the rows, and by group. A new
 statistic of the table is audited without a line here.
 
-A case is audited by its *noise* (`taps`), for each loss and relation that it takes. Units are
-tried that have values at the ends of what is public, beside the rows of the case, and beside heaps
-of rows for what depends on ranks. The pair of neighbors that loses most is what is shown.
+A case is audited by its *noise* (`recorded_noise`), for each loss and relation that it takes. Units
+are tried that have values at the ends of what is public, beside the rows of the case, and beside
+heaps of rows for what depends on ranks. The pair of neighbors that loses most is what is shown.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dpfast.statistics.table import TABLE
 from tests.support import battery, by_group, databases
 
 from . import costs
-from .taps import Pairs, Tuples, UnseenError, taps
+from .recorded_noise import Pairs, Tuples, UnseenError, recording
 from .ways import CELLS, fit
 
 SEED = 2024
@@ -228,14 +228,14 @@ def heaps(case):
 def run(case, given, loss, relation, first=None):
     """The answer of a release, the turns of its noise, and its mechanism."""
     (data, kw), made = given, []
-    with taps(first, SEED) as tap:
+    with recording(first, SEED) as recorder:
         token = WATCHER.set(lambda mechanism, _, answer: made.append(mechanism) or answer)
         try:
             kw = {"neighbors": relation} | kw
             answer = case.call(data, **kw, **loss, rng=InsecureGenerator(SEED))
         finally:
             WATCHER.reset(token)
-    return answer, tap.turns, made[-1]
+    return answer, recorder.turns, made[-1]
 
 
 def worst(case, loss, relation, hint=None):
@@ -360,11 +360,14 @@ def why(case, loss, relation, found):
 
 
 PUBLIC = "the number of rows is public, so nothing is random"
-PARTS = "parts of the loss are for draws that no one row changes most at once"
+PARTS = "several draws share the loss, and no unit that was tried changes most of all at once"
 RANGE = "a pure draw is charged in rho for the worst distribution of its range"
-NORM = "no row has features of the norm that is charged"
-SEARCHED = "the heaps of rows that are tried do not have the worst pair of so many rows"
-TWO_STEPS = "what is replaced is charged as what leaves and what comes, and moves sums by less"
+NORM = "no unit that was tried has features of the norm that is charged"
+SEARCHED = "no heaps of rows that were tried are the worst pair of a draw by rank"
+TWO_STEPS = (
+    "what is replaced is charged as what leaves and what comes, "
+    "and those that were tried move sums by less"
+)
 
 
 def drawn_as_said(turns, size=4_000):

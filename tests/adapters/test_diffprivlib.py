@@ -218,7 +218,7 @@ def test_what_is_not_told_is_their_error_and_ours():
     for ask in (made.bias, made.variance, made.mse):
         with pytest.raises(NotImplementedError, match="has no formula") as caught:
             ask(0)
-        assert isinstance(caught.value, Refused) and caught.value.reason == "untold"
+        assert isinstance(caught.value, Refused) and caught.value.reason == "formula"
 
 
 @pytest.mark.full

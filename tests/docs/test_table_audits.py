@@ -80,7 +80,7 @@ def test_the_badge_is_made_from_the_audits_and_stands_in_the_readme():
     assert command.badge(other) != shown and "1 refuted" in command.badge(other)
 
 
-# ---- Faults: half of the noise, rows beside the noise, noise that no tap sees. ----
+# ---- Faults: half of the noise, rows beside the noise, noise that is not recorded. ----
 
 
 def worst(case, loss=None, relation="add-remove"):

@@ -21,7 +21,7 @@ import dpfast as dp
 from dpfast.extend import checks
 
 from ..scaled_noise import finite
-from .refusals import Untold, generator_of, loss_amounts, payable, real, refuse
+from .refusals import NoFormulaError, generator_of, loss_amounts, payable, real, refuse
 
 __all__ = [
     "Binary", "Bingham", "DPMachine", "DPMechanism", "Exponential", "ExponentialCategorical",
@@ -83,15 +83,15 @@ class DPMechanism(DPMachine):
         return f"{type(self).__module__}.{type(self).__name__}({shown})"
 
     def bias(self, value: Any) -> Any:
-        """Return the bias of the answers for a value, or raise `Untold`."""
-        raise Untold
+        """Return the bias of the answers for a value, or raise `NoFormulaError`."""
+        raise NoFormulaError
 
     def variance(self, value: Any) -> Any:
-        """Return the variance of the answers for a value, or raise `Untold`."""
-        raise Untold
+        """Return the variance of the answers for a value, or raise `NoFormulaError`."""
+        raise NoFormulaError
 
     def mse(self, value: Any) -> Any:
-        """Return the mean squared error of the answers for a value, or raise `Untold`."""
+        """Return the mean squared error of the answers for a value, or raise `NoFormulaError`."""
         return self.variance(value) + self.bias(value) ** 2
 
 
@@ -250,8 +250,8 @@ class _Limited(_Additive, TruncationAndFoldingMixin):
             refuse("range")
 
     def bias(self, value: Any) -> NoReturn:
-        """Raise `Untold`: dpfast has no formula for the bias and variance of limited answers."""
-        raise Untold
+        """Raise `NoFormulaError`: there is none for the bias and variance of limited answers."""
+        raise NoFormulaError
 
     variance = bias
 

@@ -24,7 +24,7 @@ REASONS = {
     "sampler": "this noise has no exact sampler in dpfast",
     "range": "bounds must be finite where an answer stays within them",
     "scores": "sensitivity must be greater than 0: scores that no row moves need no noise",
-    "untold": "dpfast has no formula for the bias and variance of these answers",
+    "formula": "dpfast has no formula for the bias and variance of these answers",
     "structure": "this option is no part of the learner of dpfast",
 }
 
@@ -43,11 +43,11 @@ class Refused(errors.ArgumentError):
         self.reason = reason
 
 
-class Untold(Refused, NotImplementedError):
+class NoFormulaError(Refused, NotImplementedError):
     """A bias or variance for which dpfast has no formula; also a `NotImplementedError`."""
 
     def __init__(self) -> None:
-        super().__init__("untold")
+        super().__init__("formula")
 
 
 class BudgetError(errors.BudgetError, ValueError):

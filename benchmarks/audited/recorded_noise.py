@@ -1,4 +1,4 @@
-"""Taps on what is random in a release: the exact numbers that noise is added to, and the draws.
+"""Records of what is random in a release: the exact numbers that noise is added to, and the draws.
 
 A release runs twice. The first run notes each noise, the exact integers that it hides, and the
 noisy ones. The second run, on a neighbor, gets the noisy numbers of the first. So both runs have to
@@ -31,7 +31,7 @@ from dpfast.statistics.quantiles.draws import inside as target_inside
 
 
 class UnseenError(Exception):
-    """Noise is used in a way that taps do not see."""
+    """Noise is used in a way that cannot be recorded."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Turn:
     noisy: Any
 
 
-class Tap:
+class Recorder:
     """The turns of a run; of the second run also those of the first, and how many were used."""
 
     def __init__(self, first: list[Turn] | None, seed: int) -> None:
@@ -78,34 +78,34 @@ class Tap:
 class Drawn(np.ndarray):
     """Noise that was drawn before it is added: the sum shows what it is added to."""
 
-    tap: Tap
+    recorder: Recorder
     noise: Any
 
     def __array_finalize__(self, made: Any) -> None:
-        self.tap, self.noise = getattr(made, "tap", None), getattr(made, "noise", None)
+        self.recorder, self.noise = getattr(made, "recorder", None), getattr(made, "noise", None)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **more: Any):
         if ufunc is not np.add or method != "__call__" or len(inputs) != 2:
             raise UnseenError(f"noise is not added, but goes to {ufunc.__name__}")
         (noise,) = (x for x in inputs if isinstance(x, Drawn))
         (exact,) = (np.array(x) for x in inputs if not isinstance(x, Drawn))
-        noisy = self.tap.note(noise.noise, exact, lambda _: exact + noise.view(np.ndarray))
+        noisy = self.recorder.note(noise.noise, exact, lambda _: exact + noise.view(np.ndarray))
         if not out or isinstance(out[0], Drawn):
             return np.array(noisy)
         out[0][...] = noisy
         return out[0]
 
 
-def drawn(tap: Tap, noise: Any, real: Any) -> Drawn:
+def drawn(recorder: Recorder, noise: Any, real: Any) -> Drawn:
     """Noise of an array, before it is added."""
-    if tap.first is None:
-        with tap.inside():
-            found = real(tap.generator)
+    if recorder.first is None:
+        with recorder.inside():
+            found = real(recorder.generator)
     else:
-        with tap.inside():
+        with recorder.inside():
             found = real(InsecureGenerator(0))
     found = np.asarray(found).view(Drawn)
-    found.tap, found.noise = tap, noise
+    found.recorder, found.noise = recorder, noise
     return found
 
 
@@ -210,48 +210,51 @@ class Choice:
 
 
 @contextmanager
-def taps(first: list[Turn] | None = None, seed: int = 1):
-    """Tap all noise and all draws by rank that run within."""
-    tap = Tap(first, seed)
+def recording(first: list[Turn] | None = None, seed: int = 1):
+    """Record all noise and all draws by rank that run within."""
+    recorder = Recorder(first, seed)
     add, draw, shared = IntegerNoise.add, IntegerNoise.draw, SharedNoise.draw
     in_box, draws, matrix = BoxNoise._add_joint, JointStaircase.draws, MatrixNoise.add
     summary_of, tuple_of, asked = joint.summary, joint.draw, {}
     bounds, choose = outer_bounds.draw, outer_bounds.Draw.draw
     rank, group, real = exponential.draw, group_ranks.draw_quantiles, samplers.draw
 
-    def tapped_add(noise, values, generator):
-        if tap.inner or not noise.scale:
+    def recorded_add(noise, values, generator):
+        if recorder.inner or not noise.scale:
             return add(noise, values, generator)
         exact = np.array([value >> noise.shift for value in values], object)
-        return list(tap.note(noise, exact, lambda rng: add(noise, values, rng)))
+        return list(recorder.note(noise, exact, lambda rng: add(noise, values, rng)))
 
-    def tapped_draw(noise, size, generator):
-        if tap.inner or not noise.scale:
+    def recorded_draw(noise, size, generator):
+        if recorder.inner or not noise.scale:
             return draw(noise, size, generator)
-        return drawn(tap, noise, lambda rng: draw(noise, size, rng))
+        return drawn(recorder, noise, lambda rng: draw(noise, size, rng))
 
-    def tapped_shared(noise, size, generator):
-        return drawn(tap, noise, lambda rng: shared(noise, size, rng))
+    def recorded_shared(noise, size, generator):
+        return drawn(recorder, noise, lambda rng: shared(noise, size, rng))
 
-    def tapped_joint(noise, values, generator):
+    def recorded_joint(noise, values, generator):
         exact = np.array(values, object)
-        return list(tap.note(noise, exact, lambda rng: in_box(noise, values, rng)))
+        return list(recorder.note(noise, exact, lambda rng: in_box(noise, values, rng)))
 
-    def tapped_draws(noise, size, generator):
-        return drawn(tap, noise, lambda rng: draws(noise, size, rng))
+    def recorded_draws(noise, size, generator):
+        return drawn(recorder, noise, lambda rng: draws(noise, size, rng))
 
-    def tapped_matrix(noise, values, generator):
+    def recorded_matrix(noise, values, generator):
         exact = np.array([value >> noise.shift for value in values], object)
-        return list(tap.note(noise, exact, lambda rng: matrix(noise, values, rng)))
+        return list(recorder.note(noise, exact, lambda rng: matrix(noise, values, rng)))
 
-    def tapped_real(distribution, *, value, scale, granularity, generator):
-        if tap.inner:
+    def recorded_real(distribution, *, value, scale, granularity, generator):
+        if recorder.inner:
             return real(distribution, value=value, scale=scale, granularity=granularity,
                 generator=generator)  # fmt: skip
-        return tap.note(distribution, (value, scale), lambda rng: real(distribution, value=value,
-            scale=scale, granularity=granularity, generator=rng))  # fmt: skip
+        given = {"value": value, "scale": scale, "granularity": granularity}
+        exact = value, scale
+        return recorder.note(
+            distribution, exact, lambda g: real(distribution, **given, generator=g)
+        )
 
-    def tapped_rank(column, ends, params, n, stream, *, divides=False, target=None, **more):
+    def recorded_rank(column, ends, params, n, stream, *, divides=False, target=None, **more):
         low, high = ends
         given = {"divides": divides, "target": target, **more}
         if low.cell == high.cell:
@@ -260,14 +263,14 @@ def taps(first: list[Turn] | None = None, seed: int = 1):
         cells = column.look(lambda n: min(1, n), FARTHEST).values
         exact = positions(cells, column.base, ends, params, goal, divides)
         noise = RankDraw(params.rate, more.get("flips", False))
-        end = tap.note(
+        end = recorder.note(
             noise, exact, lambda rng: rank(column, ends, params, n, rng.stream(), **given)
         )
-        if divides and tap.first is not None:  # the cell and its part, of other rows
+        if divides and recorder.first is not None:  # the cell and its part, of other rows
             end = End(end.cell, *column.counts(end.cell, n), end.part)
         return end
 
-    def tapped_group(rows, offsets, target, base, reach, stream, inside=0, others=None):
+    def recorded_group(rows, offsets, target, base, reach, stream, inside=0, others=None):
         given = rows, offsets, target, base, reach
         if base.first == base.last:
             return group(*given, stream, inside, others)
@@ -282,48 +285,50 @@ def taps(first: list[Turn] | None = None, seed: int = 1):
                 goal = target_inside(inside, n, target.fraction > 0)
             exact.append(positions(cells, base, ends, target, goal))
         noise = RankDraw(target.rate)
-        return tap.note(noise, exact, lambda rng: group(*given, rng.stream(), inside, others))
+        return recorder.note(noise, exact, lambda rng: group(*given, rng.stream(), inside, others))
 
-    def tapped_pair(summary, share, c, stream, size=0, prior=outer_bounds.PRIOR):
+    def recorded_pair(summary, share, c, stream, size=0, prior=outer_bounds.PRIOR):
         lower, upper = outer_bounds.sides(summary, share, c, prior)
         exact = Pairs(lower.about, upper.about)
-        return tap.note(
+        return recorder.note(
             Choice(), exact, lambda rng: bounds(summary, share, c, rng.stream(), size, prior)
         )
 
-    def tapped_choice(chosen, size, stream):
-        if tap.inner:
+    def recorded_choice(chosen, size, stream):
+        if recorder.inner:
             return choose(chosen, size, stream)
-        return tap.note(Choice(), chosen.distance, lambda rng: choose(chosen, size, rng.stream()))
+        return recorder.note(
+            Choice(), chosen.distance, lambda rng: choose(chosen, size, rng.stream())
+        )
 
-    def tapped_summary(rows, ends, qs, c):
+    def recorded_summary(rows, ends, qs, c):
         found = summary_of(rows, ends, qs, c)
         public = ends[1], len(rows), qs, c
         asked[id(found)] = found, Tuples(found.first, np.asarray(found.at), *public)
         return found
 
-    def tapped_tuple(summary, m, stream):
+    def recorded_tuple(summary, m, stream):
         if m != 2:
             return tuple_of(summary, m, stream)
         _, exact = asked[id(summary)]
-        return tap.note(Choice(), exact, lambda rng: tuple_of(summary, m, rng.stream()))
+        return recorder.note(Choice(), exact, lambda rng: tuple_of(summary, m, rng.stream()))
 
     with ExitStack() as stack:
         for home, name, new in (
-            (IntegerNoise, "add", tapped_add),
-            (IntegerNoise, "draw", tapped_draw),
-            (SharedNoise, "draw", tapped_shared),
-            (BoxNoise, "_add_joint", tapped_joint),
-            (JointStaircase, "draws", tapped_draws),
-            (MatrixNoise, "add", tapped_matrix),
-            (exponential, "draw", tapped_rank),
-            (recursive, "draw", tapped_rank),
-            (group_ranks, "draw_quantiles", tapped_group),
-            (samplers, "draw", tapped_real),
-            (joint, "summary", tapped_summary),
-            (joint, "draw", tapped_tuple),
-            (outer_bounds, "draw", tapped_pair),
-            (outer_bounds.Draw, "draw", tapped_choice),
+            (IntegerNoise, "add", recorded_add),
+            (IntegerNoise, "draw", recorded_draw),
+            (SharedNoise, "draw", recorded_shared),
+            (BoxNoise, "_add_joint", recorded_joint),
+            (JointStaircase, "draws", recorded_draws),
+            (MatrixNoise, "add", recorded_matrix),
+            (exponential, "draw", recorded_rank),
+            (recursive, "draw", recorded_rank),
+            (group_ranks, "draw_quantiles", recorded_group),
+            (samplers, "draw", recorded_real),
+            (joint, "summary", recorded_summary),
+            (joint, "draw", recorded_tuple),
+            (outer_bounds, "draw", recorded_pair),
+            (outer_bounds.Draw, "draw", recorded_choice),
         ):
             stack.enter_context(patch.object(home, name, new))
-        yield tap
+        yield recorder
