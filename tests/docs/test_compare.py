@@ -91,12 +91,16 @@ def test_dpfast_answers_each_question(workload, tmp_path):
     assert found["warm"]["seconds"] > 0 and found["lines"] >= 1
     assert (workload == "noise") == ("errors" not in found)
     made = ask("--answers", kept)
-    answers = np.load(kept)
+    with np.load(kept) as read:
+        answers = dict(read)
     pairs = len(workloads.WORKLOADS[workload].pairs[relation])
     assert list(answers) == [f"{name}{i}" for i in range(pairs) for name in "xy"]
     assert len({len(answers[name]) for name in answers}) == 1 and made["each"] > 0
     assert sum(len(answers[name]) for name in answers) == made["answers"] > 0
-    assert not any(np.isnan(answers[name]).all() for name in answers)
+    if workload == "private_groups":  # a key may be hidden each time, but an error has no keys
+        assert {answers[name].shape[1:] for name in answers} == {(len(workloads.KEYS),)}
+    else:
+        assert not any(np.isnan(answers[name]).all() for name in answers)
 
 
 @pytest.mark.parametrize(("share", "refuted"), [(0.5, True), (1.0, False)])
