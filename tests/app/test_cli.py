@@ -80,49 +80,6 @@ def test_nothing_but_the_value_depends_on_the_rows(shell, tmp_path):
     assert seen[:2] == seen[2:]
 
 
-@quick_rows(12)
-@pytest.mark.parametrize(
-    "change, code, message",
-    [
-        ({"--epsilon": "0"}, 2, "epsilon must be a finite number greater than 0, got"),
-        ({"--epsilon": "1e999999999"}, 2, "epsilon must be"),
-        ({"--epsilon": "1e-999999999"}, 2, "epsilon must be"),
-        ({"--epsilon": "1/0"}, 2, "'1/0' is not a number"),
-        ({"--epsilon": None}, 2, "epsilon must be given"),
-        ({"--nan": "drop", "--neighbors": "replace"}, 2, "nan must be"),
-        ({"--bounds": ("0", "x")}, 2, "'--bounds'"),
-        ({"--bounds": None}, 2, "bounds must be given"),
-        ({"--colour": "red"}, 2, "No such option"),
-        ({"--column": "aeg"}, 3, "column 'aeg' is not in t.parquet (did you mean 'age'?)"),
-        ({"--column": "name"}, 3, "must hold integers, floats"),
-        ({"--column": None}, 3, "column must be named for t.parquet, which has: age, delay, name"),
-        ({"--column": "delay", "--nan": "raise"}, 5, "NaN or null"),
-    ],
-    ids=str,
-)
-def test_every_error_is_one_line_and_a_code(shell, table, monkeypatch, change, code, message):
-    monkeypatch.chdir(table.parent)
-    options = {"--column": "age", "--bounds": ("0", "120"), "--epsilon": "1"}
-    words = []
-    for name, value in {**options, **change}.items():
-        if value is not None:
-            words += [name, *(value if isinstance(value, tuple) else [value])]
-    got, out, err = shell("median", "t.parquet", *words)
-    assert (got, out, err.count("\n")) == (code, "", 1)
-    assert err.startswith("dpfast: error: ") and message in err
-
-
-def test_many_quantiles(shell, table):
-    words = ("quantiles", table, "--q", "0.9", "--q", "1/4", *AGE, *SURE, "--method", "joint")
-    code, out, err = shell(*words)
-    lines = [line.split() for line in out.splitlines()]
-    shown = {line[0]: line[1] for line in lines if len(line) in (2, 3)}
-    assert (
-        (code, err) == (0, "") and shown["method"] == "joint" and ["q", "value", "ranks"] in lines
-    )
-    assert abs(float(shown["0.25"]) - 35) < 2 and "values" not in shown
-
-
 OURS = "a fault of dpfast or a library (DPFAST_LOG): RuntimeError"
 
 

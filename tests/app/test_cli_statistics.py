@@ -29,6 +29,7 @@ from .conftest import ROWS, releases  # noqa: E402
 
 SURE = ("--epsilon", 400)
 DELAY = ("--column", "delay", "--bounds", -60, 300, "--nan", 0)
+BETWEEN = ("--by", "carrier", "--keys", "AA,UA", "--column", "delay")
 #: Arguments of the functions that a command has no option for.
 NOT_HERE = {*("data", "axis", "ddof", "assume_sorted", "weights", "weight_bounds", "budget", "rng")}
 
@@ -155,25 +156,7 @@ def test_a_ledger_pays(told, shell, folder):
     assert budget.history[1].note == "t.parquet where delay > 0" and budget.spent["epsilon"] == 1
 
 
-def test_what_is_wrong_is_found_before_the_ledger_pays(shell, folder):
-    dp.Budget(epsilon=1, path="study.db")
-    column = ("--column", "delay", "--bounds", 0, 1)
-    pays = ("--epsilon", 1, "--ledger", "study.db")
-    for words in (
-        ("mean", "t.parquet", "--column", "delay", "--bounds", 1, 0),
-        ("mean", "t.parquet", "--column", "dely", "--bounds", 0, 1),
-        ("mean", "t.parquet", *DELAY, "--where", "dely > 0"),
-        ("count", "t.parquet", "none.parquet"),
-    ):
-        code, out, err = shell(*words, *pays)
-        assert code in (2, 3) and (out, err.count("\n")) == ("", 1)
-    assert dp.Budget(path="study.db").history == ()
-    # What the data do not allow comes after the spend, which stands.
-    assert shell("mean", "t.parquet", *column, *pays, "--nan", "raise")[0] == 5
-    assert len(dp.Budget(path="study.db").history) == 1
-
-
-@quick_rows(9)
+@quick_rows(21)
 @pytest.mark.parametrize(
     "words, code, said",
     [
@@ -203,13 +186,39 @@ def test_what_is_wrong_is_found_before_the_ledger_pays(shell, folder):
         (("top-k", "--k", 2), 2, "by must be given, because top_k is a statistic of groups"),
         (("top-k", "--by", "carrier"), 2, "k must be given, because top_k needs it"),
         (("histogram", "--column", "delay", "--bins", "a"), 2, "'a' is not a number"),
+        (("median", *DELAY, "--epsilon", "0"), 2,
+         "epsilon must be a finite number greater than 0, got"),
+        (("median", *DELAY, "--epsilon", "1e999999999"), 2, "epsilon must be"),
+        (("median", *DELAY, "--epsilon", "1e-999999999"), 2, "epsilon must be"),
+        (("median", *DELAY, "--epsilon", "1/0"), 2, "'1/0' is not a number"),
+        (("median", *DELAY[:5], "--nan", "drop", "--neighbors", "replace"), 2, "nan must be"),
+        (("median", *DELAY[:2], "--bounds", "0", "x"), 2, "'--bounds'"),
+        (("median", *DELAY[:2]), 2, "bounds must be given"),
+        (("median", *DELAY[:2], "--bounds", 1, 0), 2, "bounds must be"),
+        (("median", *DELAY, "--colour", "red"), 2, "No such option"),
+        (("median", "--column", "dely", "--bounds", 0, 1), 3,
+         "column 'dely' is not in t.parquet (did you mean 'delay'?)"),
+        (("median", "--column", "carrier", "--bounds", 0, 1), 3, "must hold integers, floats"),
+        (("median", "--bounds", 0, 1), 3, "column must be named for t.parquet, which has: delay,"),
+        (("median", *DELAY[:5], "--nan", "raise"), 5, "NaN or null"),
+        (("mean", *DELAY, "--where", "dely > 0"), 3, "did you mean 'delay'"),
+        (("count", "none.parquet"), 3, "none.parquet' does not exist"),
+        (("difference", "--of", "meen", *BETWEEN), 2, "of.statistic must be one of"),
+        (("difference", "--of", "mean", *BETWEEN), 2, "of must have the arguments of mean"),
+        (("difference", *BETWEEN, "--bounds", 0, 1), 2, "bounds must be an argument of difference"),
+        (("difference", "--of", "mean", "--column", "delay", "--bounds", 0, 1), 2, "must be"),
     ],
     ids=str,
 )  # fmt: skip
-def test_every_error_is_one_line_and_a_code(shell, folder, words, code, said):
-    loss = ("--epsilon", 1)
-    got, out, err = shell(words[0], "t.parquet", *words[1:], *loss)
-    assert (got, out, err.count("\n")) == (code, "", 1) and said in err
+def test_every_error_is_one_line_and_a_code_and_costs_nothing(shell, folder, words, code, said):
+    """What the data do not allow comes after the spend, which stands."""
+    dp.Budget(epsilon=1, path="study.db")
+    loss = () if "--epsilon" in words else ("--epsilon", 1)
+    pays = () if "--ledger" in words else ("--ledger", "study.db")
+    got, out, err = shell(words[0], "t.parquet", *words[1:], *loss, *pays)
+    assert (got, out, err.count("\n")) == (code, "", 1)
+    assert err.startswith("dpfast: error: ") and said in err
+    assert len(dp.Budget(path="study.db").history) == (code == 5)
 
 
 def test_an_answer_has_its_error_bar_or_a_reason(told, shell, folder):
@@ -285,9 +294,6 @@ def test_without_quotes_each_line_is_a_row(told, shell, folder):
     assert told("run", "job.toml")["releases"][0]["value"] == 3
 
 
-BETWEEN = ("--by", "carrier", "--keys", "AA,UA", "--column", "delay")
-
-
 def groups(name):
     """A release by group, of the column of delays or of none."""
     return lambda groups, **given: getattr(groups, name)(**given)
@@ -356,17 +362,6 @@ def test_a_command_is_the_call_of_its_function(
         keys = ["UA", "AA"] if columns is None else None
         by_group = dp.group_by(dp.scan("t.parquet"), "carrier", keys=keys)
         assert found["groups"] == function(by_group, **given, epsilon=4).to_dict()
-
-
-def test_bad_words_of_a_difference(shell, folder):
-    for words, said in [
-        (("--of", "meen", *BETWEEN), "of.statistic must be one of"),
-        (("--of", "mean", *BETWEEN), "of must have the arguments of mean"),
-        ((*BETWEEN, "--bounds", 0, 1), "bounds must be an argument of difference"),
-        (("--of", "mean", "--column", "delay", "--bounds", 0, 1), "must be"),
-    ]:
-        code, out, err = shell("difference", "t.parquet", *words, "--epsilon", 1)
-        assert (code, out, err.count("\n")) == (2, "", 1) and said in err
 
 
 def test_a_job_has_the_words_of_commands(folder, frame):

@@ -145,13 +145,3 @@ def test_an_interrupt_ends_those_that_wait_for_another(write, monkeypatch):
 def interrupt(self, requests):
     assert self._blocked  # four of five
     raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize("count", [0, 1, 5])
-def test_waves_hold_each_release_once(count, monkeypatch):
-    monkeypatch.setattr(available_memory, "available", lambda: 4 * shared_pass.ENOUGH)
-    holds = [(f"g{i % 3}" if i % 2 else None, i % 4 == 0) for i in range(7 * count)]
-    waves = SharedPasses.waves(holds)
-    assert sorted(i for wave in waves for i in wave) == list(range(len(holds)))
-    for wave in waves:
-        assert shared_pass._holders([holds[i] for i in wave]) <= 2
