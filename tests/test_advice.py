@@ -22,7 +22,6 @@ ODD = {"epsilon=20 is above 10": {"epsilon": 20},
 
 
 def advice(work):
-    """What a call advises, and where; whether it fails is another matter."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         with contextlib.suppress(dp.errors.DpfastError):
@@ -46,7 +45,6 @@ def rows_of(case):
 
 
 def differs(call, datasets, paid):
-    """Whether advice is another for other rows."""
     told = [advice(lambda data=data: call(data)) for data in datasets]
     with paid:
         told += [advice(lambda data=data: call(data)) for data in datasets]

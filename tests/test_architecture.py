@@ -29,7 +29,6 @@ EDGES = functools.cache(rooms.graph)  # not where tests are collected, in every 
 
 
 def upward(edges):
-    """Imports that do not lead to a lower floor, or into the same room."""
     for name, others in edges.items():
         own = rooms.room(name)
         if own in rooms.DOORS:

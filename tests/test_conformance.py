@@ -92,7 +92,6 @@ def test_every_loss_that_a_release_takes_is_asked_for():
 
 
 def wrong(name, parameter):
-    """Values that cannot be right for an argument of a case."""
     case = CASES[name]
     if parameter == case.parameters[0]:
         # Where rows are counted, and no more, what they hold is never wrong.
@@ -164,8 +163,6 @@ def test_two_kinds_of_loss_are_refused(name):
 
 
 class Watched(dp.Budget):
-    """Writes down when it is asked."""
-
     def __init__(self, log, **kw):
         super().__init__(**kw)
         self.log = log
@@ -212,7 +209,6 @@ class FedColumn(Fed):
 
 
 def fed(case, log, broken=False):
-    """The data of a case as a source that is watched."""
     if case.form == "column" and "weights" not in case.rows:
         return FedColumn(as_source(case.data), log, broken)
     return Fed(as_rows(case.data), log, broken)
@@ -366,7 +362,6 @@ def test_the_order_of_rows_does_not_matter(name):
 
 
 def fewer(case, rows):
-    """The case with its first rows alone."""
     return {extra: case.kw[extra][:rows] for extra in case.rows}
 
 

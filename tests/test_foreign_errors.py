@@ -32,7 +32,6 @@ def _somewhere_else(tmp_path, monkeypatch):
 
 
 def pairs(names=CALLS):
-    """Some public things, every argument, every value that is not left out above."""
     return [(name, parameter, value) for name in names for parameter in CALLS[name].parameters
         for value in VALUES if not (parameter in FUNCTIONS and value in CALLABLE)
         and (name, parameter) not in HANDED_ON
@@ -40,7 +39,6 @@ def pairs(names=CALLS):
 
 
 def objection(pair):
-    """What is wrong with how a call ends."""
     name, parameter, value = pair
     call = CALLS[name]
     with warnings.catch_warnings():

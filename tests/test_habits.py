@@ -34,7 +34,6 @@ def unknown(command):
 
 
 def commands():
-    """Every command that a workflow, a hook, the container or .ci runs, with where it stands."""
     for path in WORKFLOWS:
         for job in yaml.safe_load(path.read_text("utf-8"))["jobs"].values():
             for step in job["steps"]:

@@ -31,8 +31,6 @@ SAID = "pandas objects must have equal indexes, but these differ: sort them in t
 
 
 def on(index, order=slice(None)):
-    """What makes a pandas object of rows, all on one index."""
-
     def made(rows):
         if isinstance(rows, dict):
             rows = {name: np.asarray(x) for name, x in rows.items()}
@@ -131,14 +129,12 @@ def of_dates(kind):
 
 
 def of_kind(kind):
-    """A column that is no array of NumPy."""
     return lambda first, second, **pay: dp.sum(
         first(pd.array(X, kind)), where=second(pd.array(WHERE, "boolean")), **HUNDRED, **pay
     )
 
 
 def of_table(ask):
-    """A mapping of two columns, each with an index of its own."""
     return lambda first, second, **pay: ask(
         {"a": first(HALVES[:, 0]), "b": second(HALVES[:, 1])}, **LOSS, **{"budget": None, **pay}
     )
@@ -159,8 +155,6 @@ def of_groups(ask):
 
 
 def of_method(name, kw):
-    """A method of groups, with a mask."""
-
     def call(first, second, **pay):
         groups = dp.group_by(first(by_group.TABLE), "key", keys=by_group.KEYS)
         return getattr(groups, name)(**kw, **LOSS, where=second(WHERE), **pay)
@@ -256,7 +250,6 @@ TRIED = {
 
 
 def public():
-    """Every public function, class and method."""
     for name, found in everything():
         yield name, found
         if inspect.isclass(found):

@@ -31,7 +31,6 @@ NUMBER = re.compile(r"33[012]|\d{3}")
 
 
 def wrong(value, more):
-    """The same with an entry more or less, or none at all."""
     return np.append(value, value[:1]) if more > 0 else value[: len(value) + more]
 
 

@@ -51,7 +51,6 @@ FAULTS = {"count <= 0": "(count < 0)", "loss.epsilon is None": "(loss.epsilon is
 
 @pytest.fixture
 def mutants(tmp_path, monkeypatch):
-    """The faults of `TEXT`."""
     monkeypatch.setitem(tool["mutants"].__globals__, "PACKAGE", tmp_path)
     (tmp_path / "noise.py").write_text(TEXT, encoding="utf-8")
     return list(tool["mutants"](tmp_path / "noise.py"))

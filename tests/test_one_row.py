@@ -110,8 +110,6 @@ def oracle(data, *, epsilon, budget=None, rng=None):
 
 
 def stream(kind, *queries, **kw):
-    """What is known of a stream once its rows have been read, which its constructor pays for."""
-
     def call(data, *, epsilon, budget=None, rng=None):
         made = kind(None, *queries, data=data, universe=[0, 1], epsilon=epsilon, budget=budget,
                     rng=rng, **kw)  # fmt: skip
@@ -121,7 +119,6 @@ def stream(kind, *queries, **kw):
 
 
 def own_count(data, *, epsilon, budget=None, rng=None):
-    """A mechanism of somebody else."""
     made = OwnCount(dp.privacy.Pure(epsilon), neighbors="add-remove")
     return dp.extend.release(data, made, budget=budget, rng=rng)
 
@@ -176,8 +173,6 @@ def test_every_public_release_is_here():
 
 
 class Watched(dp.Budget):
-    """Keeps what the door is about to read."""
-
     def spend(self, *args, **kw):
         super().spend(*args, **kw)
         self.read = sys._getframe(1).f_locals.get("source")
@@ -274,7 +269,6 @@ def answers(case, given):
 
 
 def texts(error):
-    """All that is said of an error, and of those that led to it."""
     while error is not None:
         yield f"{error} {error.args}"
         error = error.__cause__ or error.__context__
@@ -398,7 +392,6 @@ EVERY_BESIDE = EVERY | {"by ids": Case(dp.sample_and_aggregate, None,
 
 
 def beside(name, argument, put):
-    """The calls of a case whose rows are public and typed, with another entry beside one."""
     case = EVERY_BESIDE[name]
     column = np.array(COLUMNS["numbers"])
     table = case.form == "table"

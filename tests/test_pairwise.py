@@ -10,7 +10,6 @@ SIZES = [(1,), (4,), (2, 3), (1, 1, 1), (2, 2, 2), (3, 5, 12), (5, 3, 4, 2), (2,
 
 
 def gaps(rows, sizes):
-    """The pairs of values that meet in no row."""
     return [(a, i, b, j) for a, b in itertools.combinations(range(len(sizes)), 2)
         for i, j in itertools.product(range(sizes[a]), range(sizes[b]))
         if not any(row[a] == i and row[b] == j for row in rows)]  # fmt: skip
@@ -43,8 +42,6 @@ def test_every_value_is_there(sizes):
 
 
 def example():
-    """A test with three factors, as a decorator finds it."""
-
     @pytest.mark.parametrize("a", [1, pytest.param(2, marks=pytest.mark.skip), None])
     @pytest.mark.parametrize(("b", "c"), [(1, 2), (3, len)], ids=["one", None])
     @pytest.mark.parametrize("d, e", [("x", [1]), ("y", {})])

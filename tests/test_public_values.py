@@ -48,7 +48,6 @@ def tables(tmp_path_factory):
 
 
 def columns_of(tables, column):
-    """Every form in which a column can be given."""
     folder, table = tables
     if column == "c":
         return [dp.scan(folder / "t.csv", ["c", "y"])]
@@ -56,12 +55,10 @@ def columns_of(tables, column):
 
 
 def file_of(data):
-    """Return the file of a table that is scanned, or None."""
     return None if isinstance(data, pa.Table) else data.store.paths[0]
 
 
 def one(data, column):
-    """One column of a table of any form, or several."""
     file = file_of(data)
     if file is not None:
         return dp.scan(file, column)
@@ -73,7 +70,6 @@ def grouped(data, column):
 
 
 def learned(name):
-    """Yield the calls of a learner by the argument that lists values."""
     kind = getattr(dp.learn, name)
     loss = {"epsilon": 8.0}
     of_labels = {"classes": [0, 1]} if "classes" in takes(kind) else {"y_bounds": (0, 1)}
@@ -88,8 +84,6 @@ def learned(name):
 
 
 def job(text):
-    """Return the call of a job with such a release."""
-
     def run(data, column, values, budget):
         file = file_of(data)
         path = file.with_name("job.toml")
@@ -141,7 +135,6 @@ ROUTES = {
 
 
 def takes(function):
-    """Return the names of the arguments of anything."""
     try:
         return {*inspect.signature(function).parameters}
     except (TypeError, ValueError):
@@ -172,7 +165,6 @@ def test_every_route_is_known():
 
 
 def tries(tables, route):
-    """Yield a form of a column, and a list with a value that nothing in it can equal."""
     argument = route[1]
     for column, (there, wrong) in TYPES.items():
         if column == "f4" and argument in ("keys", "groups"):

@@ -27,7 +27,6 @@ OWN = {
 
 
 def objection(function):
-    """What is wrong with the default relation of a public thing."""
     parameters = inspect.signature(function).parameters
     pays = "budget" in parameters or hasattr(function, "fit") or function is dp.group_by
     if "neighbors" not in parameters:
@@ -183,7 +182,6 @@ def planted(budget):
 
 
 def add_up(*calls):
-    """Whether some calls on one budget cost their sum."""
     for relation in (*RELATIONS, None):
         budget = dp.Budget(epsilon=len(calls), neighbors=relation)
         try:

@@ -32,7 +32,6 @@ def quick_values(test):
 
 
 def functions(module):
-    """The tests of a module."""
     return [test for name, test in vars(module).items() if name.startswith("test_")]
 
 

@@ -25,7 +25,6 @@ STATISTICS = ["mean", "var", "std", "sum"]
 
 @pytest.fixture(autouse=True)
 def fresh():
-    """No default accountant before and after."""
     ours.BudgetAccountant.pop_default()
     yield
     ours.BudgetAccountant.pop_default()

@@ -29,7 +29,6 @@ MODELS = {
 
 @pytest.fixture(autouse=True)
 def fresh():
-    """No default accountant before and after."""
     ours.BudgetAccountant.pop_default()
     yield
     ours.BudgetAccountant.pop_default()

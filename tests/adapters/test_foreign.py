@@ -15,7 +15,6 @@ ADAPTERS = [f"dpfast.adapters.{name}" for name in ("dp_accounting", "mbi", "open
 
 
 def calls():
-    """Functions of the adapters, or the module that has them by name, with right arguments."""
     theirs, events, mbi, ours = map(Lazy, ("opendp.prelude", *ADAPTERS))
     theirs.enable_features("contrib", "honest-but-curious")
     floats = theirs.vector_domain(theirs.atom_domain(T=float, nan=False))

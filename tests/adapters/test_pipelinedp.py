@@ -28,7 +28,6 @@ full = pytest.mark.full
 
 
 def seeded(own, seed=1):
-    """A mechanism whose draws repeat."""
     own.rng = InsecureGenerator(seed)
     return own
 

@@ -27,7 +27,6 @@ NAMES = SimpleNamespace(
 
 @pytest.fixture(autouse=True)
 def _tool():
-    """PipelineDP, imported for the tests that run alone."""
     global pipeline
     pipeline = pytest.importorskip("pipeline_dp", reason="needs pipeline-dp")
 

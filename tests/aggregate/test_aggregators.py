@@ -118,7 +118,6 @@ WIDENING = 4.0 * math.pow(K, 1 / 3 + 1 / 10)
 
 
 def worst_winsorized(rate, scale, widening):
-    """The largest loss over all neighbors of inputs over a domain, for all outcomes."""
     domain = (0.0, NEAR, 2 * NEAR, 1 - NEAR, 1.0)
     return max(
         reference.winsorized_loss(z, y, rate, scale, widening)
@@ -199,7 +198,6 @@ def end_to_end(name, loss, monkeypatch, k, is_local=False):
 @pytest.mark.parametrize("epsilon", ["0.2", "1"])
 @pytest.mark.parametrize("name", KINDS)
 def test_exact_loss_over_all_neighbors(name, epsilon, k, monkeypatch):
-    """No pair exceeds epsilon."""
     part = end_to_end(name, Pure(Fraction(epsilon)), monkeypatch, k) / float(epsilon)
     assert (0.8 if name == "trimmed-mean" else 0.1) <= part <= 1 + 1e-12
 
@@ -375,7 +373,6 @@ def part_spent(distribution, moves, loss):
 
 
 def worst_mean(made, loss, monkeypatch):
-    """The largest part of `loss` that any neighbors over the corners of the bounds spend."""
     inputs = list(product(product(*BOUNDS), repeat=2))
     distributions = {z: noise_of(made, z, monkeypatch)[:3] for z in inputs}
     found = 0.0

@@ -23,7 +23,6 @@ ORDERED = [Median(), Quantile(0.1), Quantile(0.9, "lower"), TrimmedMean(0.1), Mo
 
 
 def answers(estimator, rows, offsets=None, job=None):
-    """The answers of blocks of `rows`, by default of all rows as one block."""
     source = as_rows(rows)
     offsets = np.array([0, len(rows)] if offsets is None else offsets, np.int64)
     form = source.width if source.dtype.names is None else len(source.dtype.names)
@@ -50,7 +49,6 @@ def assert_close(found, expected, block, name=""):
 
 
 def due(estimator, block):
-    """What the plain twin says."""
     block = [float(v) for v in block]
     if isinstance(estimator, Quantile):
         return twin.quantile(block, estimator.q, estimator.method)
@@ -227,7 +225,6 @@ def test_integers_beyond_float64_are_rounded_first():
 
 
 def trials(n, width, seed=0):
-    """Rows of features and, last, a target that depends on them."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, width)) * np.exp(rng.normal(size=width)) + rng.normal(size=width)
     chance = 1 / (1 + np.exp(-(x @ rng.normal(size=width))))
@@ -342,7 +339,6 @@ def test_logistic_with_a_tolerance_that_rounding_hides():
 
 
 def everything():
-    """Answers of all estimators on rows of all kinds, as bytes."""
     rng = np.random.default_rng(11)
     rows = rng.normal(size=60_000) * np.exp(3 * rng.normal(size=60_000))
     rows[rng.integers(0, 60_000, 9000)] = 0.5

@@ -112,7 +112,6 @@ doubles = st.one_of(st.sampled_from(NASTY), st.floats(), st.floats(-100, 100))
 
 
 def same(found, expected) -> None:
-    """Bit for bit, with all NaNs alike and -0 like 0."""
     found, expected = np.asarray(found) + 0.0, np.asarray(expected) + 0.0
     np.testing.assert_array_equal(found, expected)
 

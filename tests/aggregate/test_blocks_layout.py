@@ -96,8 +96,6 @@ def blocks_of(windows, count, shared=False):
 
 @given(data=st.data())
 def test_equals_a_dict_of_lists(tmp_path_factory, data):
-    """Whatever rows, chunks, workers and sizes there are, in memory, in files, and shared."""
-
     def draw(*values):
         return data.draw(st.sampled_from(values))
 

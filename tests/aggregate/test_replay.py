@@ -35,8 +35,6 @@ BOUNDS = (-10.0, 10.0)
 
 
 class Recorder:
-    """An aggregator that keeps what it is handed."""
-
     def __init__(self, blocks, loss):
         self.blocks, self.loss = blocks, loss
 
@@ -46,7 +44,6 @@ class Recorder:
 
 
 def recorded(data, estimator, *, blocks, bounds=BOUNDS, **kw):
-    """A call of the public function, up to its aggregator."""
     made = []
 
     def make(name, blocks, *rest):
@@ -164,7 +161,6 @@ N, BLOCKS = 30, 5
 
 
 def one_changed(before, after):
-    """At most one row of the block outputs is another."""
     assert before.shape == after.shape
     assert not np.isnan(before).any() and not np.isnan(after).any()
     assert (before != after).any(axis=1).sum() <= 1
@@ -233,8 +229,6 @@ GENERATOR = InsecureGenerator(1)
 
 
 class Numbered:
-    """These labels for rows 0, 1, ..., or for ids."""
-
     blocks = TWO
 
     def __init__(self, labels):

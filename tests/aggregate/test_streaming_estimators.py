@@ -59,7 +59,6 @@ def width_of(estimator, names, width):
 
 
 def blocks_of(rows, partition, ids=None):
-    """The rows of each block as a float64 table, in order."""
     labels, kept = partition.split(RowChunk(rows, 0, ids))
     if kept.dtype.names is not None:
         kept = np.stack([kept[name].astype(float) for name in kept.dtype.names], axis=1)
@@ -90,7 +89,6 @@ def correlations(block):
 
 
 def each(function, least=1):
-    """A function of a column, of each column of a block of so many rows."""
     return lambda x: np.array([function(c) if len(c) >= least else NAN for c in x.T])
 
 
@@ -119,7 +117,6 @@ EVERY = BY_ROW | BY_COLUMN | SORTED
 
 
 def check(estimator, definition, rows, partition, ids=None, rtol=1e-9):
-    """Every block's answer is what the definition gives."""
     found = outputs(estimator, Rows(rows, ids=ids), partition)
     due = np.array([definition(block) for block in blocks_of(rows, partition, ids)])
     np.testing.assert_allclose(found, due.reshape(partition.blocks, -1), rtol=rtol, atol=1e-9)

@@ -129,7 +129,6 @@ def test_every_kind_of_rows(kind, run, tmp_path):
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_warnings_and_numpy_settings_of_the_caller_change_nothing(workers):
-    """Where threads see the context of the caller."""
     rows, offsets = blocks([0.0, 1.0, 0.0])
     with np.errstate(all="raise"), warnings.catch_warnings(), decimal.localcontext() as context:
         warnings.simplefilter("error")
@@ -191,8 +190,6 @@ def test_ctrl_c_or_an_error_of_tick_stops_the_threads(workers, where):
 
 
 class Simulated:
-    """Workers on a board, which do a random thing at a time."""
-
     def __init__(self, blocks, workers, seed):
         self.board, self.ticks = Board(workers, np.arange(blocks + 1), 1), []
         self.ranges = BlockQueue(self.board, None, self.ticks.append)

@@ -11,7 +11,6 @@ ROWS = 3000
 
 
 def releases(*tables):
-    """Releases as a job file has them."""
     return "".join(
         "[[release]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in table.items())
         for table in tables
@@ -19,7 +18,6 @@ def releases(*tables):
 
 
 def read(path):
-    """The rows of a file of answers."""
     if path.suffix == ".parquet":
         return pytest.importorskip("pyarrow.parquet").read_table(path).to_pylist()
     with path.open(newline="") as file:
@@ -40,7 +38,6 @@ def get_command():
 
 @pytest.fixture
 def shell(capfd, monkeypatch, get_command):
-    """Run the command line; return its exit code and what it printed on either output."""
     pytest.importorskip("rich")
     monkeypatch.setattr("typer.main.get_command", get_command)
     from dpfast.app.cli import main
@@ -55,8 +52,6 @@ def shell(capfd, monkeypatch, get_command):
 
 @pytest.fixture
 def told(shell):
-    """Run a command that succeeds; return the one JSON object that it prints."""
-
     def run(*arguments):
         code, out, err = shell(*arguments, "--json")
         assert (code, err, out.count("\n")) == (0, "", 1)

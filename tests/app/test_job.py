@@ -71,8 +71,6 @@ RELEASES = releases(
 
 @pytest.fixture
 def write(table):
-    """A job file beside the table: its budget and its releases."""
-
     def make(budget="epsilon = 4", releases=RELEASES, output="", data='path = "t.parquet"', **more):
         relation = "" if "neighbors" in budget else 'neighbors = "replace"\n'
         text = f"[data]\n{data}\n[budget]\n{budget}\n{relation}"
@@ -86,7 +84,6 @@ def write(table):
 
 
 def counted(monkeypatch):
-    """How many passes are made over files."""
     seen, reduce = [], Reader.reduce
 
     def counting(self, *args):
@@ -145,7 +142,6 @@ CALLS = [
 
 
 def stored(frame, path):
-    """A file of a table in the format of its ending."""
     if path.suffix == ".parquet":
         pq.write_table(frame, path, row_group_size=2000)
     elif path.suffix == ".csv":

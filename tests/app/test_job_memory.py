@@ -44,7 +44,6 @@ def write(tmp_path):
 
 @pytest.fixture
 def boundings(monkeypatch):
-    """How often people are bounded, and with how many bytes each."""
     made = []
     init = bounding.Bounding.__init__
 

@@ -42,7 +42,6 @@ JOB += '[release.agg.delay]\nstatistic = "sum"\ncolumn = "delay"\nbounds = [-60,
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """The page, and the rows of numbers that it shows."""
     folder = tmp_path_factory.mktemp("page")
     rng, n = np.random.default_rng(13), 20_000
     carrier = rng.choice(3, n)

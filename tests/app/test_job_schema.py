@@ -70,7 +70,6 @@ def report(tmp_path_factory):
 
 
 def errors(report):
-    """What the schema has to say of a report."""
     return list(jsonschema.Draft202012Validator(SCHEMA, registry=REGISTRY).iter_errors(report))
 
 

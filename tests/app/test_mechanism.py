@@ -25,7 +25,6 @@ NAMES = {function: name for name, function in RELEASES.items()}
 
 
 def parted(case, loss):
-    """The mechanism of a case, and what is given with its rows."""
     with_rows = {name: value for name, value in case.kw.items() if name in OF_CALLS}
     public = {name: value for name, value in case.kw.items() if name not in OF_CALLS}
     data = case.data

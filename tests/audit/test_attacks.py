@@ -39,7 +39,6 @@ def limit(attack, bits):
 
 
 def guessed(answers, matrix, method, rng):
-    """The bits by a method; by coins where there are no answers."""
     if answers is None:
         return rng.random(matrix.shape[1]) < 0.5
     return dp.audit.reconstruct(answers, matrix.shape[1], queries=matrix, method=method)

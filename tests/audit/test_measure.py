@@ -58,7 +58,6 @@ def test_a_pair_of_probabilities_bounds_the_losses():
 
 
 def renyi(p, q, order):
-    """The divergence of two coins, exactly but for one logarithm."""
     p, q = Fraction(p), Fraction(q)
     total = p**order / q ** (order - 1) + (1 - p) ** order / (1 - q) ** (order - 1)
     return (math.log(total.numerator) - math.log(total.denominator)) / (order - 1) / order
@@ -105,7 +104,6 @@ def test_exact_noise_stands(scale):
 
 
 def noisy(noise):
-    """The sum with some noise."""
     return lambda data, size: sum(data) + noise(size)
 
 
@@ -139,7 +137,6 @@ SOUND = {
 
 
 def samples(name):
-    """The answers of a run: fewer of what answers one at a time."""
     return 1_100 if name == "a release" else 20_000
 
 

@@ -44,7 +44,6 @@ def of_others(column: Any) -> Any:
 
 
 def beside(name: str, row: str | None = None) -> dp.audit.Replay:
-    """Replay a release with all arguments as they are, but for one that looks at other rows."""
     case = CASES[name]
 
     def program(rows: dict[str, Any]) -> Any:

@@ -100,7 +100,6 @@ MEAN = {**BOUNDS, "epsilon": 1}
 
 
 def says_enough(found):
-    """Whether there is an error bar and what it rests on, or a reason of its own for none."""
     return (
         isinstance(found, ErrorBar) and found.note != UNKNOWN and bool(found.note or has_bar(found))
     )

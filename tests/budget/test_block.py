@@ -30,7 +30,6 @@ def spent(*some):
 
 @pytest.fixture
 def advice(monkeypatch):
-    """What a fresh process is advised."""
     monkeypatch.setattr(release, "_warns_unpaid", True)
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")

@@ -123,8 +123,6 @@ class Touched(Exception):
 
 
 class Silent(dp.rng.SecureGenerator):
-    """A generator that nobody may draw from."""
-
     def stream(self):
         raise Touched
 

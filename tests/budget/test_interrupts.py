@@ -238,8 +238,6 @@ def test_a_forked_child_reads_what_there_was_and_records_nothing():
 
 
 def noted_by_tasks(budget):
-    """Four asyncio tasks, each with a note and an answer of its own, that wait for one another."""
-
     async def task(number):
         with budget.noted(f"task {number}"):
             await asyncio.sleep(0)

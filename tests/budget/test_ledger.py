@@ -52,7 +52,6 @@ def path(tmp_path):
 
 
 def sql(path, *statements):
-    """What a careless hand might do, with the guards taken away."""
     with unguarded(path) as db:
         return [row for statement in statements for row in db.execute(statement).fetchall()]
 
@@ -399,7 +398,6 @@ def answered(path, tmp_path):
 
 
 def another(path, tmp_path):
-    """A budget whose ledger is now that of another one."""
     budget = dp.Budget(epsilon=1, path=path)
     budget.spend(Pure(0.1), neighbors=REP)
     dp.Budget(epsilon=1, path=tmp_path / "other.db").spend(Pure(0.2), neighbors=REP)
@@ -443,7 +441,6 @@ def test_an_old_or_another_ledger_under_the_same_name_is_never_used(path, tmp_pa
 
 
 def kept(path):
-    """A ledger with a bit of everything, and what asks for all of it again."""
     budget, given = dp.Budget(epsilon=1, path=path), {"positives": 3, "threshold": 500}
     keyed(budget)
     budget.settle(3.5)
@@ -535,7 +532,6 @@ def test_names_in_a_damaged_schema(path, new):
 
 
 def after_a_write(monkeypatch, then):
-    """Do something when an entry has been written, before it is committed."""
     make = file.File._write
     monkeypatch.setattr(file.File, "_write", lambda *given: (make(*given), then())[1])
 
@@ -618,7 +614,6 @@ def test_a_full_disk(path):
 
 
 def runs(code, *arguments):
-    """Run a program that must succeed; what it prints."""
     done = program(code, *arguments)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout

@@ -36,7 +36,6 @@ RECORD = {"statistic": "mean", "parameters": {"bounds": [0, 1.5], "nan": None}}
 
 @pytest.fixture(autouse=True)
 def here(monkeypatch):
-    """The place at which ledgers of form 4 were made."""
     monkeypatch.setattr(file.File, "identity", "here")
 
 
@@ -74,7 +73,6 @@ def sql(path, *statements):
 
 
 def said(path):
-    """What a ledger says of itself, wherever it is."""
     return json.loads(dp.Budget(path=path).export()) | {"path": None}
 
 

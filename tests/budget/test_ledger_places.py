@@ -116,8 +116,6 @@ def test_an_early_copy_that_is_moved_lacks_what_was_seen(path):
 
 
 class Other:
-    """What the system says of a file, with other numbers."""
-
     def __init__(self, found, **numbers):
         self.found, self.numbers = found, numbers
 

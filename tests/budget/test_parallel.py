@@ -29,7 +29,6 @@ AGES = [23.0, 35.0, 41.0, 58.0, 62.0, 33.0, 18.0]
 
 
 def masks(column, groups):
-    """The rows of each part, as a release is given them."""
     with dp.Budget(epsilon=1).parallel(column, groups) as parts:
         return {group: np.flatnonzero(part._where.array).tolist() for group, part in parts.items()}
 
@@ -62,7 +61,6 @@ def test_integers_booleans_bytes_and_dates():
 
 
 def overlapping(column, groups):
-    """Pairs of parts that share a row."""
     found = masks(column, groups)
     pairs = itertools.combinations(found, 2)
     return [(a, b) for a, b in pairs if not set(found[a]).isdisjoint(found[b])]

@@ -18,15 +18,12 @@ from dpfast.privacy import Pure
 
 @pytest.fixture(params=["memory", "file"])
 def make(request, tmp_path):
-    """Budgets in memory, and in a file, which is opened anew for each."""
     path = {} if request.param == "memory" else {"path": tmp_path / "study.db"}
     return lambda **limit: dp.Budget(**limit, **path)
 
 
 @pytest.fixture
 def clock(monkeypatch):
-    """What sets the time."""
-
     def put(time):
         monkeypatch.setattr(budgets, "now", lambda: time)
 

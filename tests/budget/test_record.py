@@ -26,7 +26,6 @@ MEAN = dp.extend.prepare(dp.mean, [1, 2, 3], bounds=(0, 9), epsilon=1)
 
 
 def prepared(case, **more):
-    """A case that is prepared, with the first loss that it takes."""
     return dp.extend.prepare(case.call, case.data, **case.kw, **case.losses[0], **more)
 
 
@@ -69,7 +68,6 @@ def test_a_record_that_lacks_something_fails_the_schema():
 
 
 def other(data):
-    """As many rows of the same types with other values."""
     return 90 - data if data.dtype.kind == "f" else data[::-1].copy()
 
 

@@ -30,7 +30,6 @@ ROWS_FOR_PEOPLE = (
 
 @pytest.fixture(params=["memory", "file"])
 def make(request, tmp_path):
-    """A maker of budgets, each on a new ledger."""
     numbers = itertools.count()
 
     def maker(**given):
@@ -151,7 +150,6 @@ def pairs(each, gone, come):
 
 
 def beyond(each, gone, come, ratio):
-    """The delta of a change, for e**epsilon = ratio."""
     return sum(max(Fraction(0), p - ratio * q) for p, q in pairs(each, gone, come))
 
 
@@ -215,7 +213,6 @@ def test_two_who_think_of_different_units(path):
 
 
 def number(chance):
-    """An amount of any kind, which means what is written."""
     whole = chance.randint(1, 10**9)
     kinds = [5e-324, chance.random(), Fraction(whole, 10**9), Decimal(whole).scaleb(-30)]
     return chance.choice(kinds) or 1

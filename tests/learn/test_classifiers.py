@@ -22,7 +22,6 @@ from ..support.pairwise import every_value
 
 
 def sides(n=3000, d=3, noise=0.0):
-    """Rows on both sides of a plane."""
     g = np.random.default_rng(0)
     x, w = g.uniform(-1, 1, (n, d)), g.normal(size=d)
     return x, np.where(x @ w + 0.2 + noise * g.normal(size=n) > 0, 1, -1)
@@ -92,7 +91,6 @@ MIXED = {"bounds": [(0, 1), None, (-10, 30)], "categories": [None, [0, 1, 2], No
 
 
 def people(n):
-    """Two classes, a column of categories between two of numbers."""
     g = np.random.default_rng(0)
     y = (g.uniform(size=n) < 0.3).astype(int)
     first = np.clip(g.normal(0.3 + 0.3 * y, 0.1), 0, 1)
@@ -174,7 +172,6 @@ EACH = columns_of(*FOREST.values()).for_width(3)
 
 
 def leaf_of(splits, tree, row):
-    """The leaf by definition: a walk from the root, one row at a time."""
     values, known = list(row), FOREST["categories"][1]
     values[1] = splits._ranks[0][tree][known.index(row[1]) if row[1] in known else 3]
     node = 0

@@ -186,7 +186,6 @@ LABELS = [None, float("nan"), "7654321", 10**400, 2, True, [1, 2]]
 
 
 def outcome(kind, X, y, epsilon):
-    """What a fit for an epsilon of 1 comes to with a budget of another, and what was spent."""
     budget = dp.Budget(epsilon=epsilon)
     try:
         kind(**{**surface.LEARNERS[kind], "epsilon": 1}).fit(X, y, budget=budget)

@@ -54,7 +54,6 @@ class Script:
 
 
 def planted(n=6000, seed=0, wrong=0.05):
-    """Labels that follow the first column, and where that is 1 the last one."""
     g = np.random.default_rng(seed)
     X = np.stack([g.integers(0, len(own), n) for own in VALUES], axis=1)
     y = np.where(X[:, 0] == 1, X[:, 2] % 2, X[:, 0] == 2)
@@ -117,7 +116,6 @@ def test_labels_and_values_of_no_category():
 
 @pytest.mark.parametrize("criterion", id3.CRITERIA)
 def test_scores_move_in_one_direction_by_no_more_than_is_said(criterion):
-    """Over all counts of few rows: what one row more does to the worth of an attribute."""
     most, reached, least = 6, 0, -3 if criterion == "entropy" else 0
 
     def score(counts):

@@ -34,7 +34,6 @@ OF_EACH_SHAPE = pytest.mark.parametrize(("n", "d"), SHAPES)
 
 
 def numbers(g, n, d, scale):
-    """Rows of which one number in twenty is special."""
     rows = g.normal(0, scale, (n, d))
     odd = g.uniform(size=(n, d)) < 0.05
     rows[odd] = g.choice(SPECIAL, int(odd.sum()))
@@ -46,7 +45,6 @@ def u4(values):
 
 
 def boxes(n, d):
-    """Rows, and limits of their columns as integers: lowest, highest, middle."""
     g = np.random.default_rng(n + d)
     lo, hi = -g.integers(0, 1000, d), g.integers(0, 1000, d)
     limits = (np.tile(x.astype(float), (3, 1)) for x in (lo, hi, (lo + hi) // 2))
@@ -110,8 +108,6 @@ def test_a_library_for_matrices_finds_the_same_products(nan, kind, n, monkeypatc
 
 
 class OneChunk:
-    """A source of somebody else's that brings all rows at a time."""
-
     dtype, nulls = np.dtype(np.float64), 0
 
     def __init__(self, rows):
@@ -224,7 +220,6 @@ def test_joint_counts(width):
 
 
 def sides(n, d):
-    """Rows, labels, what is known of the columns, and a hyperplane."""
     g = np.random.default_rng(n)
     middle, half = g.normal(0, 3, d), g.uniform(0.1, 5, d)
     columns = np.array([middle - half, middle + half, middle, REACH / half, g.normal(0, 3, d)])
@@ -304,7 +299,6 @@ def test_products_with_a_target_are_those_of_one_row_at_a_time(shape, skip, miss
 
 
 def clusters(n, d, k):
-    """Rows, centers, what is known of the columns, and the same for the kernel."""
     g = np.random.default_rng(n)
     bounds = [(a, a + w) for a, w in zip(g.normal(0, 3, d), g.uniform(0.1, 5, d), strict=True)]
     own, fill = [cells(lo, hi, SQUARES) for lo, hi in bounds], g.normal(0, 3, d)

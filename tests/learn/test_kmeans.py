@@ -92,7 +92,6 @@ def test_cells_keep_it_out_of_local_minima(k, d):
 
 
 def asked_for(data, k, **kw):
-    """How many rounds of the allocation each round has used."""
     used, right = [], _rounds.Rounds.ask
 
     def seen(self, total, parts, uses=1):

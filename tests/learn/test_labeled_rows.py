@@ -17,7 +17,6 @@ Y = np.arange(20.0) % 3 - 1
 
 
 def read(made, most=1 << 14):
-    """All features and labels, as one pass sees them."""
     found = made.reduce(
         lambda pieces: [(x.copy(), np.array(y, np.float64)) for x, y in pieces],
         lambda a, b: a + b,

@@ -90,14 +90,12 @@ def fitted(name, X, y, seed=1, **kw):
 
 
 def learned(made):
-    """All that was learned but names, as bytes."""
     kept = {key: value for key, value in vars(made).items() if key.endswith("_")}
     kept.pop("feature_names_in_", None)
     return pickle.dumps(kept)
 
 
 def calls(made):
-    """Its methods that take rows alone, and `score` with labels."""
     asked = [getattr(made, name) for name in CALLS if hasattr(made, name)]
     if hasattr(made, "score"):
         asked.append(lambda rows: made.score(rows, np.resize([1, -1], len(rows["a"]))))
@@ -266,7 +264,6 @@ def made_of(kind, **kw):
 
 
 def of_rows(kind, rows=TABLE, y=LABELS, **kw):
-    """One that has learned from two columns."""
     return made_of(kind, **kw).fit(rows, y)
 
 

@@ -40,7 +40,6 @@ DATA = [[], [(4.0, 2.0)], [(0.0, 0.0), (4.0, 2.0), (1.7, 0.9)]]
 
 
 def asked(data, generator, **kw):
-    """Questions that depend on the answers before them."""
     sums = NoisySums(data, queries=3, nan="lower", rng=generator, **kw)
     first = sums.sum("value", bounds=(0, 4), column=0)
     column = 0 if first > 1 else 1
@@ -73,7 +72,6 @@ def side(data):
 
 
 def crossed(data):
-    """Labels that no line parts."""
     return np.where((data[:, 0] > 1) == (data[:, 1] > 1), 1, -1)
 
 
@@ -87,7 +85,6 @@ def second(data):
 
 
 def three(data):
-    """Labels of three classes."""
     return crossed(data) + (data[:, 0] == 1.7)
 
 

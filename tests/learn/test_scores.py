@@ -50,7 +50,6 @@ def test_without_noise_it_is_the_score_by_definition(name, relation):
 
 @contextmanager
 def seen(place, name):
-    """All that a function gives."""
     right, found = getattr(place, name), []
 
     def told(*args):

@@ -45,7 +45,6 @@ LEARNERS = {
 
 
 def fitted(name, rows, beside=None, **kw):
-    """What fits a learner to rows, with weights `beside` them."""
     kind, label, more = LEARNERS[name]
     arguments = [rows] if label is None else [rows, label(rows)]
     given = {} if beside is None else {"sample_weight": beside}
@@ -53,7 +52,6 @@ def fitted(name, rows, beside=None, **kw):
 
 
 def rows_of(values):
-    """As much of a source as the arguments need."""
     return SimpleNamespace(length=len(values))
 
 
@@ -95,7 +93,6 @@ def same(a, b):
 @pytest.mark.parametrize("form", ["arrays", "table"])
 @pytest.mark.parametrize("name", list(LEARNERS))
 def test_whole_weights_are_rows_that_are_there_so_often(name, form):
-    """Without noise what is learned is the same to the last bit, in all rounds."""
     generator = np.random.default_rng(2)
     rows = generator.uniform(-0.5, 4.5, (400, 2)).round(1)
     beside = generator.integers(0, 6, 400)

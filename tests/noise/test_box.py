@@ -124,7 +124,6 @@ def test_the_distribution_is_chosen_by_public_numbers():
 
 
 def mixed(loss, moves):
-    """Gaussian noise of the first integer, and joint noise of the others."""
     first = integer_noise(ZCDP(Fraction(1, 2)), Sensitivity.of_one(moves[0]), "gaussian")
     return replace(box_noise(loss, moves), independent=(first,))
 

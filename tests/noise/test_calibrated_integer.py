@@ -203,7 +203,6 @@ EPSILONS = [Fraction(1, 20), Fraction(1), Fraction(6)]
 
 
 def law(most, scale):
-    """The probability of each answer from each value, by definition."""
     places = np.arange(most + 1)
     weights = np.exp(-np.abs(places[:, None] - places) / float(scale))
     return weights / weights.sum(axis=1, keepdims=True)

@@ -210,7 +210,6 @@ def test_a_far_candidate_is_reached_with_its_exact_probability(decided):
 
 
 def one_coin(distance, weights, stream):
-    """Whether a proposal of the one run, at `distance`, is kept."""
     run, exact = np.zeros(1, np.int64), Fraction(distance)
     return weights.keep(run, np.array([float(distance)]), lambda _: exact, stream).item(0)
 

@@ -60,7 +60,6 @@ class Elementary:
 
 
 def survival(m, kind):
-    """P(Z > z) for any real z, by elementary functions."""
     one, half = m.number(1), m.number(0.5)
     if isinstance(kind, kinds.Laplace):
         return lambda z: m.exp(-z) / 2 if z >= 0 else 1 - m.exp(z) / 2

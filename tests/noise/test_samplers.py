@@ -55,7 +55,6 @@ def scripted(prepared, words, value=0.0, scale=1.0, granularity=2.0**-32):
 
 
 def defined(kind, words, *given):
-    """What `scripted` should return."""
     value, scale, granularity = given or (0.0, 1.0, 2.0**-32)
     streams = (itertools.chain([w], further(w)) for w in words)
     return [twin.sample(kind, stream, value, scale, granularity) for stream in streams]

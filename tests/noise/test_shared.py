@@ -25,7 +25,6 @@ def shared(loss, shift, groups=2, most=2, size=1):
 
 
 def law(noise):
-    """The probabilities of the integers from -FAR to FAR."""
     z, scale = np.arange(-FAR, FAR + 1), float(noise.scale)
     gaussian = noise.distribution == "gaussian"
     p = np.exp(-(z**2) / (2 * scale**2) if gaussian else -np.abs(z) / scale)
@@ -47,7 +46,6 @@ def by_number(noise, most):
 
 
 def law_of_two(noise):
-    """That of one sum in each of two groups without rows."""
     of_head, of_sum = by_number(noise, 40)
     return np.einsum("n,na,nb->ab", of_head, of_sum, of_sum)
 
@@ -89,7 +87,6 @@ IN_TWO = [a + b for a, b in itertools.product(((0, 0), (1, 0), (0, 1)), repeat=2
 
 
 def law_of_four(noise):
-    """That of two sums in each of two groups."""
     of_head, of_sum = by_number(noise, 10)
     pairs = np.einsum("na,nb->nab", of_sum, of_sum).reshape(len(of_head), -1)
     return ((pairs.T * of_head) @ pairs).reshape((of_sum.shape[1],) * 4)

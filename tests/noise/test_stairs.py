@@ -103,7 +103,6 @@ def test_bits_about_the_border_are_decided_exactly(epsilon):
 
 
 def law(noise, reach):
-    """The probabilities of -reach .. reach."""
     z = np.arange(-reach, reach + 1)
     stairs = np.maximum(0, -((noise.core - abs(z)) // noise.step))
     inside, beyond = noise.weights

@@ -27,7 +27,6 @@ def draws(size, scale, count, seed=1):
 
 
 def is_laplace(values, scale):
-    """Whether rounded Laplace noise of this scale is as likely as anything to look like that."""
     edges = scale * np.array([-3.0, -1.5, -0.7, -0.3, -0.1, 0.0, 0.1, 0.3, 0.7, 1.5, 3.0])
     edges = np.floor(edges) + 0.5
     chances = np.diff(np.r_[0.0, stats.laplace.cdf(edges, scale=scale), 1.0])
@@ -55,7 +54,6 @@ def test_numbers_that_get_more_bits_have_the_same_distribution(monkeypatch):
 
 
 def exactly(noise, numbers):
-    """Each entry by its definition, rounded to the nearest integer."""
     half, d = len(numbers) // 2, len(numbers[0])
     signs = [1] * half + [-1] * half
     at = [(i, i) for i in range(d)] + [(i, j) for i in range(d) for j in range(i + 1, d)]

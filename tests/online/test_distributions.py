@@ -24,7 +24,6 @@ GAP = 0.2
 
 
 def small_plan(epsilon, hard=2, queries=2):
-    """What the mechanisms would take for four rows and queries rounded to quarters."""
     return plan(Pure(epsilon), 4, hard, queries, 0.5, 2)
 
 
@@ -70,7 +69,6 @@ def test_planted_faults_are_caught_by_the_enumeration(fault, divisors, kind):
 
 
 def p_value(seen, exact):
-    """Of transcripts that were seen, by chi-square; rare ones are one."""
     size = seen.total()
     assert not seen.keys() - exact.keys()
     kept = [t for t in exact if exact[t] * size >= 5]

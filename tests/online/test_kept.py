@@ -34,7 +34,6 @@ def path(tmp_path):
 
 
 def change(path, *statements):
-    """Run statements behind the back of the library; what the last one gives."""
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         return [db.execute(statement).fetchall() for statement in statements][-1]
 

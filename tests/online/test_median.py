@@ -262,7 +262,6 @@ CLOSE = {"epsilon": 1, "accuracy": 0.1, "test": "closeness"}
 
 
 def by_definition(candidates, weights, counts, bits, accuracy):
-    """One less the mean over candidates of exp(-distance / accuracy)."""
     rows, size = sum(counts), sum(candidates[0])
     truth = Fraction(reference.total(weights, counts), rows << bits)
     far = [abs(truth - Fraction(reference.total(weights, s), size << bits)) for s in candidates]

@@ -25,7 +25,6 @@ LAWS = [(0.1, 1), (0.3, 0), (0.25, 0.5), (0.25, -0.5), (0.5, 3)]
 
 
 def runs_pmf(gamma, eta, most=700):
-    """By definition."""
     head = 1 / math.log(1 / gamma) if eta == 0 else eta / (gamma**-eta - 1)
     k = np.arange(1, most)
     steps = (1 - gamma) * np.concatenate([[1.0], (k[:-1] + eta) / (k[:-1] + 1)])
@@ -33,7 +32,6 @@ def runs_pmf(gamma, eta, most=700):
 
 
 def best_law(q, scores, gamma, eta):
-    """The probability that each answer is the best: by the sum over all numbers of runs."""
     pmf = runs_pmf(gamma, eta)
     k = np.arange(1, len(pmf) + 1)[:, None]
     below = np.array([q[scores < s].sum() for s in scores])

@@ -77,7 +77,6 @@ def test_exponents_of_excluded_blocks_and_counts():
 
 
 def flips(exponents, shift, bits, room=coins.LEAST_ROOM):
-    """All candidates with heads."""
     exponents = np.array(exponents, np.uint8)
     out = np.empty(room, np.int64)
     found, at = [], 0
@@ -114,7 +113,6 @@ def test_a_full_buffer_is_gone_on_with():
 
 
 def coin_tests(found, blocks, e):
-    """p-values: how many heads a block has, which slots they have, which gaps in a block."""
     block, slot = np.divmod(np.asarray(found), 64)
     sizes = np.bincount(np.bincount(block, minlength=blocks), minlength=65)
     yield p_value(sizes, stats.binom.pmf(np.arange(65), 64, 2.0**-e))
@@ -149,8 +147,6 @@ def test_faulty_coins_are_caught(fault):
 
 
 class Script(list):
-    """A stream that hands out given words, low byte first."""
-
     def word(self):
         return self.pop(0)
 
@@ -208,7 +204,6 @@ FEWER = 5_000
 
 
 def fit(case, size, seed, c=C):
-    """The p-value of draws from candidates in given places, all others excluded."""
     scores, places = case
     array = np.full(64 * 6 - 5, -np.inf)
     array[places] = scores

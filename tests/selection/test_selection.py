@@ -144,7 +144,6 @@ def test_shapes():
 
 
 def certain(shape, axis, seed=0):
-    """A table with one candidate a row that is all but sure to be drawn, and which that is."""
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 20, shape)
     best = rng.integers(0, shape[axis], np.delete(shape, axis))
@@ -435,7 +434,6 @@ def test_blocks_are_opened_and_candidates_taken_away_on_the_way():
 
 
 def surprise(race, scores, c, k, runs):
-    """The worst p-value of the places of the top k."""
     bits = seeded(11).stream()
     counts, chances = np.zeros((2, k, len(scores)))
     for _ in range(runs):

@@ -48,7 +48,6 @@ def made(data, neighbors="replace", **kw):
 
 
 def cost_of(rows, kw):
-    """What `made` would cost, without making it."""
     names = ("tolerance", "queries", "confidence", "bounds", "l2", "size", "neighbors")
     given = {name: kw[name] for name in names if name in kw}
     given = {"tolerance": 0.2, "queries": 3, **given}
@@ -167,7 +166,6 @@ class Loud(IntegerNoise):
 
 
 def asked_loudly(data, ask, signs, monkeypatch, scale=1.0, **kw):
-    """Answers with the largest noise that is within the promise."""
     real = round_parts.integer_noise
 
     def integer_noise(*args):
@@ -227,7 +225,6 @@ def test_answers_are_within_the_tolerance_with_the_worst_noise(relation, kw, nam
 
 
 def integers(data, ask, relation, **kw):
-    """Parts and exact integers of every round after the count of all rows."""
     seen = []
 
     def record(self, total, parts, uses=1):
@@ -244,8 +241,6 @@ def integers(data, ask, relation, **kw):
 
 
 def moves_of(ask, relation, **kw):
-    """What the round after the count of all rows is claimed to move by, and what it does."""
-
     def of(data):
         rows = 1000 if relation == "add-remove" else len(data)
         ((parts, sums),) = integers(data, ask, relation, nan=0.3, rows=rows, **kw)

@@ -60,7 +60,6 @@ def planted(target, n=20_000, seed=0, flipped=0.0):
 
 
 def exact_errors(result, rows):
-    """Shares of rows that are wrongly said no to, and yes."""
     said, label = result.predict(rows[:, :-1]), rows[:, -1] > 0
     return (~said & label).mean(), (said & ~label).mean()
 
@@ -138,7 +137,6 @@ def test_columns_with_names_and_a_label_anywhere(label):
 
 
 def planted_plane(w, margin, n=2000, seed=0, flipped=0.0, shift=0.0):
-    """Points of the unit ball beside a hyperplane, and their sides."""
     g = np.random.default_rng(seed)
     x = g.normal(size=(4 * n, len(w)))
     x *= (g.uniform(size=4 * n) ** (1 / len(w)) / np.linalg.norm(x, axis=1))[:, None]

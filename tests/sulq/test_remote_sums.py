@@ -23,8 +23,6 @@ N = 6000
 
 
 class Recording:
-    """A connection that keeps all that passes."""
-
     def __init__(self, connection):
         self.connection, self.messages = connection, []
 
@@ -40,7 +38,6 @@ class Recording:
 
 @contextmanager
 def two_processes(seeds):
-    """Connections to both parties, each in a fresh interpreter."""
     context = multiprocessing.get_context("spawn")
     ends, processes = [], []
     for who, seed in zip("ab", seeds, strict=True):
@@ -147,7 +144,6 @@ def test_a_transcript_with_anything_else_is_caught(leak):
 
 @contextmanager
 def running(work):
-    """A thread, which has to come to an end."""
     thread = threading.Thread(target=work)
     thread.start()
     try:
@@ -285,8 +281,6 @@ GOOD = {"rows": 2, "neighbors": "replace", "remaining": 1, "deviation": 1.0, "lo
 
 
 class Liar:
-    """An other end that says anything."""
-
     def __init__(self, reply, facts=True):
         self.reply, self.facts = reply, facts
 

@@ -192,7 +192,6 @@ def test_contrasts_are_those_of_the_definition():
 
 
 def pairs(relation, n=4, r=3):
-    """Bits and sets, and all neighbors: where a row comes or goes, so do its bits of the sets."""
     g = np.random.default_rng(1)
     for _ in range(12):
         bits, masks = g.random(n) < 0.5, g.random((r, n)) < 0.5
