@@ -139,7 +139,6 @@ CASES = {
 @quick_rows(4)
 @pytest.mark.parametrize("name", CASES)
 def test_bars_of_totals_hold(name):
-    """Seeds are fixed, so that nothing fails by chance: 95 of 100 are within."""
     statistics, people, loss, most = CASES[name]
     groups = dp.group_by(TABLE, "k", keys=[*range(GROUPS)], **people)
     runs = [groups.agg(statistics, rng=InsecureGenerator(i), **loss) for i in range(60)]
@@ -192,7 +191,6 @@ def test_totals_are_the_sums_of_what_adds_up():
 
 
 def test_the_noise_of_the_sum_of_few_numbers_is_counted_out():
-    """The bar is the least h that the sum of all noise exceeds in 5 of 100 cases."""
     noise, p = integer_noise(Pure(1)), np.exp(-1.0)
     law = whole = (1 - p) / (1 + p) * p ** abs(np.arange(-40.0, 41))
     for groups in range(1, 6):

@@ -24,8 +24,6 @@ DAYS = np.datetime64("2020-01-01") + RNG.integers(0, 90, 3000)
 
 
 def exact(data, **kw):
-    """The number before noise."""
-
     class Silent:
         scale, loss = 1, Pure(1)
 
@@ -66,7 +64,6 @@ def test_only_rows_that_are_used():
 
 
 def worst(relation):
-    """The most that two neighbors of at most three rows are apart, by enumeration."""
     each, moved = ["a", "b", "c", None], 0
     count = {
         rows: exact(list(rows)) for n in range(4) for rows in itertools.product(each, repeat=n)
@@ -88,7 +85,6 @@ def test_a_row_moves_it_by_one(relation):
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("limit", [1, 2, 5])
 def test_a_person_moves_it_by_what_may_count(relation, limit):
-    """Others have values of their own. At most `limit` of a person come or go, which is reached."""
     others, own, new = ["p", "q"], list("abcdab"), list("pqrstu")
 
     def with_person(values):

@@ -51,7 +51,6 @@ def nonzero(rows):
 
 
 def of(name, *args, **given):
-    """The release of a name, of the column x."""
     return lambda groups, loss: getattr(groups, name)("x", *args, **BOUNDS, **given, **loss)
 
 
@@ -84,7 +83,6 @@ BY = {
 
 
 def listed(by, keys):
-    """The keys in the order in which they are answered, as tuples."""
     if isinstance(by, str):
         return [(key,) for key in (keys.tolist() if isinstance(keys, np.ndarray) else keys)]
     if isinstance(keys, pd.DataFrame):
@@ -154,7 +152,6 @@ SATURATED = {
 
 @pytest.mark.parametrize("name", SATURATED)
 def test_answers_and_bars_beyond_float64_are_the_largest_number(name):
-    """As a sum without groups is: no infinity, no warning of NumPy."""
     groups = dp.group_by(HUGE, "city", keys=["Aix", "Bonn"])
     for loss in ({"epsilon": 1e-6}, {"epsilon": 1}, {"rho": 1e-6}):
         for column in SATURATED[name](groups, loss).values():
@@ -243,7 +240,6 @@ def agg(given, statistics=COUNT, loss=EPSILON, **kw):
 
 
 def of_groups(statistics=COUNT, loss=EPSILON, **given):
-    """A call about public groups, with other arguments."""
     return agg({**GROUPS, **given}, statistics, loss)
 
 

@@ -13,7 +13,6 @@ LOSS = {"epsilon": 50, "delta": 1e-13}
 
 
 def table(rare, common=2, size=3000):
-    """Rows of keys that are shown, and keys of one row each, that are not."""
     keys = np.concatenate([np.arange(size) % common, 1000 + np.arange(rare)])
     return {"key": keys, "x": np.arange(len(keys)) % BINS, "w": (np.arange(len(keys)) % 7) / 8}
 

@@ -75,7 +75,6 @@ def in_database(engine, data=DATA):
 
 
 def answer(data, by, keys, statistics, where=None, **people):
-    """The answer about data, with noise that is the same each time."""
     loss = {"epsilon": 5, "delta": 1e-2} if keys is None else {"epsilon": 1}
     groups = dp.group_by(data, list(by), keys=keys, **people)
     return groups.agg(statistics, where=where, rng=InsecureGenerator(1), **loss)
@@ -359,7 +358,6 @@ def test_hostile_numbers(engine, kind):
 
 @pytest.fixture
 def sizes(monkeypatch):
-    """How many rows each statement answers."""
     found, right = [], sql.answer
 
     def answered(question):
@@ -381,7 +379,6 @@ def test_few_numbers_leave_the_database(sizes):
 
 
 def test_a_draw_beyond_the_rows_that_are_told_asks_for_all_of_the_group(monkeypatch, sizes):
-    """Which is as rare as 1 in 2**40 but for a window that is too small."""
     monkeypatch.setattr(ranks, "width", lambda *_: 9)
     monkeypatch.setattr(ranks, "squeezed", lambda aim: aim)
     rows = in_database("duckdb", RANKED)

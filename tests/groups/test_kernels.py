@@ -110,7 +110,6 @@ def test_keys_that_share_a_shortcut():
 
 
 def test_large_integers_after_small_ones():
-    """The high words are looked at from the first one that is not 0 on."""
     n = 5000
     codes, low, out = kernel.Codes(KEY), np.arange(n, dtype=np.uint64), np.empty(n, np.int32)
     small, large, none = list(range(n)), list(range(n, 2 * n)), [-1] * n
@@ -357,7 +356,6 @@ def worst_of(change=lambda c: c, draws=20_000, inside=0, share=1 << 18):
 
 @pytest.mark.parametrize("inside", [pytest.param(0, marks=pytest.mark.full), 2])
 def test_draws_have_the_law_of_the_twin(inside):
-    """Of quantiles, and of extremes."""
     assert worst_of(inside=inside, draws=8000) < 44  # 1 in 1e5 for each
 
 

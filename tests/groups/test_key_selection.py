@@ -47,7 +47,6 @@ def at_order(loss, groups, touched, factor=1.2):
 @quick_rows(3)
 @pytest.mark.parametrize("loss", [*LOSSES, Approx(500, TINY), Approx(ONE, 1 - TINY)], ids=repr)
 def test_bits_are_those_of_the_recursion_by_the_closed_form(loss):
-    """None differs, and hardly any is left open."""
     mp = context(300)
     exact = twin.probabilities(loss.epsilon, loss.delta, 400, mp)
     alone = EqualParts(loss)
@@ -77,7 +76,6 @@ def test_no_neighbour_tells_more_than_the_loss(loss):
 
 
 def bits_of(rule, people):
-    """What coins compare, for 0 .. people."""
     return rule.bits([min(n, rule.most) for n in range(people + 1)])
 
 
@@ -127,7 +125,6 @@ def test_the_probabilities_are_the_largest_and_no_larger(rule):
 
 
 def exact(rule, reach):
-    """Probabilities as the bits of coins have them."""
     return [bits / 2**64 for bits in bits_of(rule, reach)]
 
 
@@ -211,7 +208,6 @@ def test_weights_show_keys_as_often_as_their_definition_says(rule):
 
 
 def too_far(rule, table):
-    """How many steps of a person exceed their part of the loss, in arbitrary precision."""
     mp = context(100)
 
     def real(x):
@@ -313,7 +309,6 @@ def asked(ids, keys, most):
 
 
 def test_totals_are_those_of_a_definition_in_both_rounds(monkeypatch):
-    """Of people with fewer keys than they may have, so that all of them count."""
     ids, keys = people_with_keys(1)
     totals, rules = [], []
 
@@ -380,8 +375,6 @@ def test_a_coin_shows_a_key_where_its_word_is_below_the_probability(rule):
 
 
 class Words(list):
-    """A stream of given words."""
-
     def take(self, size):
         return b"".join(self.word().to_bytes(8, "little") for _ in range(size // 8))
 

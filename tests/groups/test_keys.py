@@ -40,7 +40,6 @@ TWICE = {
 
 @pytest.mark.parametrize("name", TWICE)
 def test_one_key_has_one_form_whichever_row_is_first(name):
-    """The first row alone must not tell how a key is shown, and warns of nothing."""
     column, due = TWICE[name]
     order = [*range(1, N + 1), 0]
     last = column.take(order) if hasattr(column, "take") else [column[i] for i in order]
@@ -91,7 +90,6 @@ IN_ARROW = {
 
 @pytest.mark.parametrize("name", IN_ARROW)
 def test_keys_that_are_no_utf8_stay_apart(name):
-    """Each key is shown once, as text or as its own bytes, and these are public keys in turn."""
     table = pa.table({"k": IN_ARROW[name]})
     found = dp.group_by(table, "k").count(epsilon=400, delta=1e-9)
     raw = [key.encode() if isinstance(key, str) else key for key in found["k"].tolist()]
@@ -150,7 +148,6 @@ COLUMNS = {
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_the_type_of_keys_is_that_of_the_column_with_rows_or_without(name):
-    """Of keys of many rows, of one row, and of none: no key is shown of the last."""
     for form in ("arrays", "pandas", "categories", "arrow"):
         types = set()
         for rows in (N, 1, 0):

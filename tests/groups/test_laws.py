@@ -62,7 +62,6 @@ class Tape:
 
 @cache
 def log_law(rows, q, rate, share, first, last, inside, ties):
-    """The logarithms of the probabilities of all cells, in one group."""
     return log_probabilities(rows, q, rate, share, first, last, inside, None, ties)
 
 
@@ -191,7 +190,6 @@ class Asked:
 
 
 def stairs_of(noise, x, y):
-    """By how many stairs of joint noise two vectors are apart."""
     return max(-(-abs(p - q) // step) for p, q, step in zip(x, y, noise.steps, strict=True))
 
 
@@ -292,7 +290,6 @@ LOSSES = {
 
 
 def worst_of_rows(record, name, relation, loss, most=3):
-    """The largest part of a loss that any two neighbors use up."""
     keys = (1, 2, 5) if name in ("top", "most") else (1, 2)  # 5 is empty
     asked = Asked(DRAWN[name], LOSSES[loss], relation, keys)
     tables = (combinations_with_replacement(ROWS, size) for size in range(most + 1))
@@ -382,7 +379,6 @@ WHO = "somebody"
 
 
 def drawn(rng, ids):
-    """Rows of these ids: of three public keys, of one that is not listed, and of none."""
     values, keys = [0, 0, 3, 1, None], [1, 1, 2, 2, 3, 9, None]
     places = rng.integers(0, 7, len(ids)), rng.integers(0, 5, len(ids))
     return [(keys[i], values[j], own) for i, j, own in zip(*places, ids, strict=True)]
@@ -477,7 +473,6 @@ def pairs_of(distribution, scale, moved):
 
 
 def law_of(record, asked, rows, secret):
-    """Of each set of keys that may be shown: its probability, and what is shown with it."""
     # In the order of their words, which for such integers is their own.
     present = sorted({key for key, _, _ in rows if key is not None})
     every = range(len(present))

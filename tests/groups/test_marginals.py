@@ -55,7 +55,6 @@ def test_a_row_moves_a_residual_by_integers_of_the_length_that_is_paid(shape, ne
 
 
 def spent(residuals, neighbors):
-    """What a row may cost in rho, exactly."""
     return sum(
         len(one.subsets) * Fraction(shipped.squared_move(one.shape, neighbors))
         / (2 * Fraction(one.noise.scale) ** 2)
@@ -76,8 +75,6 @@ def test_parts_of_the_loss_add_up_to_it(ways, neighbors):
 
 
 class Drawn:
-    """Noise that has been drawn."""
-
     distribution = "gaussian"
 
     def __init__(self, values, scale, shift=0):
@@ -211,7 +208,6 @@ def test_answers_agree_and_are_near():
 
 
 def related(made, runs):
-    """The largest correlation of cells of two residuals, in its own deviations."""
     empty, generator = np.zeros(made._starts[-1], np.int64), InsecureGenerator(11)
     answers = [made.finish(empty, generator) for _ in range(runs)]
     values = [[value.ravel() for _, value in one._values.values()] for one in answers]
@@ -247,7 +243,6 @@ def test_rows_are_counted_as_a_histogram_does(loss):
 
 
 def test_counts_are_those_of_each_row(monkeypatch):
-    """With more rows than a block of the kernel has, and more cells than its tables."""
     sizes, names = (2, 3, 40, 30), ("a0", "a1", "a2", "a3")
     made, data = measured(sizes, 3).inner, table(sizes, 9000, 4)
     source = made.statistic.read(

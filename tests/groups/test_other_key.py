@@ -83,7 +83,6 @@ OTHERS = {"who": [0, 0, 1, 2], "k": ["a", "x", "y", "b"]}
 
 
 def sums(form, max_groups, rows, data):
-    """The exact counts of some rows, as noise is added to them."""
     unit = {"ids": "who", "max_groups": max_groups, "max_rows": rows}
     groups = dp.group_by(form(data), "k", keys=LISTED, other_key="rest", **unit)
     prepared = prepare(groups.count, epsilon=1)

@@ -54,7 +54,6 @@ NAN = float("nan")
 
 
 def by_group(statistic, **given):
-    """What releases a statistic by group."""
     for kind, own in PLAIN.items():
         if isinstance(statistic, kind):
             return own(statistic, **given)
@@ -75,7 +74,6 @@ def sensitivity_of(statistic):
 
 @cache
 def sides(groups: int, most: int, rows: int, values: tuple[float, ...]):
-    """Everything that a step can bring: lists of (group, number)."""
     some = [own for n in range(1, rows + 1) for own in combinations_with_replacement(values, n)]
     return [
         [(group, x) for group, own in zip(where, chosen, strict=True) for x in own]
@@ -103,7 +101,6 @@ def integers(statistic, groups, rows, shift=0, before=(), factors=None):
 
 
 def differences(vectors, relation):
-    """Those between neighbors: from nothing to something, or from anything to anything."""
     every = np.array(vectors)
     if relation == AR:
         return every - every[0]

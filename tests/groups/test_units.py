@@ -39,7 +39,6 @@ def silent(monkeypatch):
 
 
 def due(shop, most, *columns):
-    """The numbers of rows, and the sums of some columns, that count in a group."""
     is_there = (TABLE["shop"] == shop) & ~np.isnan(sum(columns))
     found = np.zeros(1 + len(columns))
     for who in set(TABLE["who"][is_there].tolist()):

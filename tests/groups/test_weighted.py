@@ -47,13 +47,11 @@ def test_in_the_limit_they_are_those_of_pandas(threads, monkeypatch):
 
 
 def weighted_mean(bounds, most, **given):
-    """What releases the mean of a column of bounds, with weights of 0 to `most`."""
     own = {"bounds": bounds, "nan": "drop", "weights": "w", "weight_bounds": (0, most)}
     return WeightedMean(dp.Mean("x", **own), **given)
 
 
 def rows_of(statistic, x, w):
-    """What single rows add to both sums, in cells."""
     found = []
     for pair in zip(x, w, strict=True):
         room = statistic.room(1)
@@ -103,7 +101,6 @@ def test_histograms_of_weights_are_those_of_numpy(bins, relation):
 
 
 def of_people(rows, relation, groups=1):
-    """The statistic, and the sums of cells of every person of so many rows in one group."""
     made = dp.stat.histogram("x", bins=[0, 1, 2, 3], weights="w", weight_bounds=(-1, 2.5))
     statistic = WeightedHistogram(made, step=Step(relation, groups, rows))
     each = list(itertools.product((0.5, 1.5, 2.5, 9.0), (-4.0, -1.0, 0.3, 2.5)))

@@ -175,7 +175,6 @@ SPANS = np.arange(300).astype("m8[h]")
 @pytest.mark.parametrize("zone", [None, "UTC"])
 @pytest.mark.parametrize("name", ["mean", "std", "median", "quantiles", "iqr"])
 def test_times_have_bars_and_records(name, zone):
-    """Of days, of times in a zone, which are Python's own, and of durations."""
     pandas = pytest.importorskip("pandas")
     more = {"qs": [0.2, 0.6]} if name == "quantiles" else {}
     of_days = {"bounds": (DAYS[0], DAYS[-1]), "epsilon": 9, **more}

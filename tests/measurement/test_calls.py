@@ -30,7 +30,6 @@ CASES = {
 
 
 def profiled(call):
-    """Return how often each function is called: `pstats` keeps one of two with equal names."""
     profile = cProfile.Profile()
     gc.disable()  # a collection calls whoever asked to be told of it
     try:

@@ -28,14 +28,12 @@ from ..support.views import innermost, quoted
 
 
 def law_of_one(noise, far):
-    """Probabilities of -far .. far, of discrete Laplace or Gaussian noise."""
     z, scale = np.arange(-far, far + 1), float(noise.scale)
     weight = -abs(z) / scale if noise.distribution == "laplace" else -(z**2) / scale**2 / 2
     return np.exp(weight) / np.exp(weight).sum()
 
 
 def law(noise, far):
-    """Probabilities of all vectors with entries of -far .. far."""
     each = [law_of_one(one, far) for one in noise.independent]
     joint = len(noise.sensitivities) - len(each)
     if joint:  # the box of counts: b^(largest entry)
@@ -53,7 +51,6 @@ def shifted(found, move, far):
 
 
 def worst_loss(noise, moves, order=None):
-    """The largest loss of a set of moves: epsilon, or rho at an order of Renyi."""
     far, most = (24, 2) if len(noise.sensitivities) < 4 else (12, 2)
     found, worst = law(noise, far), 0.0
     for move in moves:
@@ -67,7 +64,6 @@ def worst_loss(noise, moves, order=None):
 
 
 def centered_moves(d):
-    """By what (n, A_1 .. A_d) differ when a row comes."""
     return [(1, *(2 * v - 1 for v in row)) for row in itertools.product((0, 1), repeat=d)]
 
 
@@ -100,7 +96,6 @@ def test_noise_over_even_integers_shows_the_parity_of_n():
 
 
 def test_apart_from_the_number_of_rows_joint_noise():
-    """Two independent releases: their losses add up to no more than what is charged."""
     for epsilon in (Fraction(1, 2), Fraction(2)):
         noise = centered_noise(Pure(epsilon), 20)
         (head,) = noise.independent

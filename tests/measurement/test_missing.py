@@ -41,7 +41,6 @@ EVERY = {
 
 
 def call(name, data=None, **more):
-    """Release a statistic of rows of which some are missing."""
     case = EVERY[name]
     data = (XY if case.form == "table" else X) if data is None else data
     return case(data, case.losses[0], rng=InsecureGenerator(3), **more)
@@ -132,7 +131,6 @@ def test_counts_of_missing_rows_by_definition():
 
 
 def moves_of_counts(columns, neighbors):
-    """Return the noise of counts of missing numbers, and by what its sums differ."""
     cells = list(itertools.product((0.0, math.nan), repeat=columns))
     base, found = [cells[0], cells[-1]], set()
 
@@ -154,7 +152,6 @@ LAW = {"epsilon": 0.75}
 
 
 def worst(noise, moves):
-    """Return the largest loss of some moves, by the law of the noisy vector."""
     found = law_of_one(noise, 40) if isinstance(noise, IntegerNoise) else law(noise, 16)
     pairs = (shifted(found, move, 4) for move in moves)
     return max(float(np.log(p / q).max()) for p, q in pairs)

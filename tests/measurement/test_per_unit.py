@@ -71,7 +71,6 @@ def test_a_unit_without_a_number_counts_nothing(silent):
 
 
 def swings(call, ends, **kw):
-    """By how much a unit that comes, and one that is replaced, moves the exact sum."""
     units_ = [[]] + [
         list(rows) for n in (1, 2, 3) for rows in combinations_with_replacement((-4, 0, 5, 9), n)
     ]

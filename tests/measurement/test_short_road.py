@@ -129,7 +129,6 @@ def test_a_few_numbers_are_those_of_many(size, scale):
 
 
 def same(word):
-    """Return a text or a number that calls all others equal."""
     lies = {"__eq__": lambda *_: True, "__ne__": lambda *_: False, "__hash__": lambda _: 1}
     return type("Same", (type(word),), lies)(word)
 
@@ -155,8 +154,6 @@ def test_public_values_that_call_all_others_equal_are_told_apart(make, values):
 
 
 class NoHash:
-    """A public value that has no hash, and that cannot be compared."""
-
     def __eq__(self, other):
         raise ValueError
 

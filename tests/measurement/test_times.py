@@ -190,7 +190,6 @@ def test_no_row_decides_the_type_of_an_answer(call, monkeypatch):
 
 
 def with_names(folder):
-    """A table of days, of the numbers of days, of ids and of weights, by what reads its columns."""
     days = np.where(np.arange(N) % 7 > 0, DAYS, np.datetime64("NaT"))
     counts = pa.array((DAYS - np.datetime64(LO)).astype(int), mask=np.isnat(days))
     table = pa.table({"d": days, "x": counts, "id": np.arange(N) // 3, "w": np.linspace(0, 1, N)})
@@ -204,7 +203,6 @@ def with_names(folder):
 @quick_rows(1)
 @pytest.mark.parametrize("number", range(3))
 def test_ids_and_weights_by_name_beside_times_that_are_scanned(tmp_path, number):
-    """They are found by name as beside a column of numbers, with the answers of these."""
     lo, read = np.datetime64(LO), [*with_names(tmp_path)][number]
     people = {"ids": "id", "max_rows": 2}
     weighted = {"weights": "w", "weight_bounds": (0, 1)}

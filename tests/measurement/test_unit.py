@@ -101,7 +101,6 @@ def test_noise_is_that_of_a_person_with_k_rows(k, loss):
 
 
 def of_a_draw(relation, k):
-    """What a person's rows cost together in a draw of bounds, of a loss of 1."""
     kw = {"bounds": "auto", "ids": IDS, "max_rows": k, "epsilon": 1, "neighbors": relation}
     return quoted(dp.mean, X, **kw).loss.epsilon
 
@@ -157,7 +156,6 @@ FEW += [(dp.winsorized_mean, BOUNDS), (dp.histogram, {**BOUNDS, "bins": 5})]
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("call", "more"), FEW, ids=[call.__name__ for call, _ in FEW])
 def test_a_large_loss_gives_the_statistic_of_rows_that_count(call, more, relation):
-    """Whether or not somebody has more rows, as pandas counts them."""
     frame = pd.DataFrame({"who": IDS, "x": X})
     for k in (2, N):
         left = frame.groupby("who").head(k)["x"].to_numpy()
@@ -214,7 +212,6 @@ def test_bad_arguments(call, kw, rule):
 
 
 def pair_of(data, *, bounds, **kw):
-    """The covariance of a column with itself, of a table or of an array."""
     if isinstance(data, dict):
         two = {name: column for name, column in data.items() if name != "w"}
         return dp.covariance({**two, "y": data["x"]}, bounds=[bounds, bounds], **kw)

@@ -56,7 +56,6 @@ def made(rate=1.0, octaves=OCTAVES, neighbors="add-remove", **more):
 
 
 def law(sizes, rate=1.0, tails_of=tails, **kw):
-    """The probabilities of the bounds by the weights that they are drawn with."""
     side = made(rate, **kw).weighed(tails_of(sizes))
     weights = np.bincount(BOUNDS, np.exp(-side.about), minlength=BOUNDS[-1] + 1)[1:]
     return (weights / weights.sum())[weights > 0]
@@ -171,7 +170,6 @@ def test_what_is_drawn_is_used_as_if_it_had_been_given(monkeypatch):
 
 
 def test_units_are_those_that_count(seen):
-    """Rows without an id or beside the mask are none; the draw is of all others of a unit."""
     ids = ["a", "a", None, "b", "a", "b", "c"]
     where = [True, True, True, True, False, True, False]
     data = np.arange(7.0)

@@ -22,7 +22,6 @@ def close(got, want):
 
 
 def tree(edges, weights, bounds, k=0, beta=None):
-    """The local sensitivity of the cost of a tree at a distance, or the smooth one."""
     cost, kw = TreeCost(edges, bounds=bounds), {"neighbors": "replace"}
     if beta is not None:
         return sensitivity.smooth(cost, weights, beta=beta, **kw)
@@ -108,7 +107,6 @@ def test_one_common_neighbor_an_edge_fails_the_same_test(five):
 
 @pytest.mark.parametrize("rows", [triangles._ROWS, 7])
 def test_larger_graphs_equal_all_their_pairs(rows, monkeypatch):
-    """In one stretch of rows, or in several."""
     monkeypatch.setattr(triangles, "_ROWS", rows)
     rng = np.random.default_rng(2)
     for n, share in ((3, 0.5), (9, 0.1), (12, 0.5)):

@@ -66,7 +66,6 @@ def mirrored_by_hand(x, m, beta, lo, hi):
 
 @pytest.fixture(scope="module")
 def universes():
-    """Datasets of 1 to 4 rows, each with the smooth sensitivity of every rank by definition."""
     found = []
     for n in range(1, 5):
         for m in range(1, n + 1):

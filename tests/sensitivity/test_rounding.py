@@ -27,7 +27,6 @@ EXCESS = 1 + mpmath.mpf(2) ** -41
 
 
 def weighed(at, beta, last):
-    """max over k of e^(-beta k) A(k), in 60 digits."""
     with mpmath.workdps(60):
         each = ((k, Fraction(at(k))) for k in range(last + 1))
         b = mpmath.mpf(beta)
@@ -203,7 +202,6 @@ def errors_in_ulp(got, a, b):
 
 
 def points(count, seed):
-    """Plain arguments, exact products, tiny ones, subnormal and zero results, table boundaries."""
     rng, part = np.random.default_rng(seed), count // 5
     plain, tiny = -rng.uniform(0, 709, part), -(10.0 ** rng.uniform(-300, 0, part))
     small, step = -rng.uniform(708, 747, part), np.log(2) / 64

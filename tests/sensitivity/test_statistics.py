@@ -33,7 +33,6 @@ def close(got, want):
 
 
 def agrees(every, local, smooth, fits=close):
-    """Whether both functions give the local and the smooth sensitivity of every dataset."""
     kw = {"bounds": (every.lo, every.hi), "neighbors": "replace"}
     for k in range(7):
         for data, want in zip(every.datasets, every.at_distance[k], strict=True):
@@ -408,7 +407,6 @@ SHARES = [Fraction(0), *(Fraction(*s) for s in ((1, 10), (1, 5), (1, 3), (2, 5),
 
 
 def with_none(statistic):
-    """The mean of no rows is the middle."""
     return lambda data, lo, hi: statistic(data, lo, hi) if data else Fraction(lo + hi, 2)
 
 
@@ -521,7 +519,6 @@ def test_means_and_sums_under_replacement(n, kind):
 
 
 def test_exact_sums_do_not_lose_small_moves():
-    """A variance of many rows whose float sums have lost more than the stated excess."""
     data = np.random.default_rng(6).random(4001) * 1e-3 + 0.1
     exact, n, best = [Fraction(x) for x in np.sort(data)], len(data), 0
     total = sum(exact)

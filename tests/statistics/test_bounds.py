@@ -115,7 +115,6 @@ def test_draws_have_the_law_of_the_definition_and_another_rate_is_caught(rows, s
     sides = (found[:, 1], rows), (len(twin.NUMBERS) - 1 - found[:, 0], [-x for x in rows])
 
     def far_off(rate):
-        """How many standard deviations the worst of the likely answers is off."""
         worst = 0.0
         for places, given in sides:
             due = twin.marginal(given, share, rate) * size
@@ -157,7 +156,6 @@ LONG = [*((3, 0.0, c) for c in (0.3, 1.0, 6.0)), (3, 0.25, 4.0)]
     ],
 )
 def test_no_neighbors_differ_by_more_than_the_loss(most, share, c):
-    """All rows of a few values, some of many rows, and the same with one more."""
     every = itertools.combinations_with_replacement
     pairs = [
         *((rows, value) for n in range(most + 1) for rows in every(VALUES, n) for value in VALUES),
@@ -230,7 +228,6 @@ def test_auto_refuses_what_it_does_not_know():
 
 
 def test_nothing_costs_more_than_its_part_and_no_bounds_that_can_be_drawn_are_refused():
-    """The statistic that is made of drawn bounds is charged no more than what was left for it."""
     numbers = tails.NUMBERS
     places = [p % len(numbers) for p in (0, 1, 6720, 6721, -1)]
     pairs = [(i, j) for i in places for j in places if i < j]

@@ -29,7 +29,6 @@ BOUNDS = [(-1.0, 2.5), (0.0, 1000.0), (-7.0, -3.0)]
 
 
 def test_a_count_of_all_rows_is_drawn_once():
-    """Columns are equally long, so a row moves one number."""
     data, rng = np.zeros((50, 3)), InsecureGenerator(1)
     for kw in [{}, {"where": np.arange(50) < 20}]:
         found = api.count(data, axis=0, epsilon=0.1, rng=rng, **kw)
@@ -126,7 +125,6 @@ LOSSES = {
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("masked", [False, True])
 def test_a_column_is_answered_and_charged_as_if_alone(name, loss, relation, masked):
-    """Column by column, from one stream of random bits, with a third of the loss."""
     function, (whole, part) = RELEASES[name], LOSSES[loss]
     where = np.arange(N) % 3 > 0 if masked else None
     rest = {"neighbors": relation, "where": where}

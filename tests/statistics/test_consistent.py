@@ -15,7 +15,6 @@ RANDOM = np.random.default_rng(5)
 
 
 def sums(shape, total):
-    """The matrix of what a total adds up."""
     rows = []
     for place in np.ndindex(total):
         cells = np.zeros(shape)
@@ -59,7 +58,6 @@ def test_parts_that_are_not_negative_are_the_nearest_of_their_sum():
 
 @pytest.mark.parametrize("total", [(3, 1), (1, 4), (1, 1), (3, 4)])
 def test_exact_totals_are_kept_whatever_else_is_asked(total):
-    """And within each the numbers are what they would be alone."""
     for _ in range(20):
         parts = RANDOM.normal(0, 5, (3, 4))
         exact, noisy = RANDOM.integers(0, 9, total).astype(float), RANDOM.normal(5, 2, (1, 4))
@@ -79,7 +77,6 @@ def test_exact_totals_are_kept_whatever_else_is_asked(total):
 
 @pytest.mark.parametrize("decimals", [2, -2])
 def test_rounding_keeps_a_sum(decimals):
-    """Also to parts of a unit and to hundreds."""
     unit = 10.0**-decimals
     parts = np.array([1.234, 5.678, 9.1, 0.444, 0.444, 0.444]) * unit * 100
     found = dp.consistent(parts, decimals=decimals)

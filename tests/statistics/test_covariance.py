@@ -29,7 +29,6 @@ def only(way):
 
 
 def recorded(data, way=room.OfEntries, **kw):
-    """The moves, the integers that noise is added to, and the matrix without any."""
     kept = Recorder()
     width = 3 if len(np.shape(data)) != 2 else np.shape(data)[1]
     given = {"neighbors": "replace", "epsilon": 1, "bounds": BOUNDS[:width], **kw}
@@ -44,7 +43,6 @@ def recorded(data, way=room.OfEntries, **kw):
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("n", [2, 3])
 def test_no_neighbor_moves_further_than_the_noise_is_made_for(way, relation, masked, n):
-    """By enumeration over corners, middles and what is no number; each bound is reached."""
     domain = [*itertools.product([-1.0, 0.75, 2.5], [0.0, 0.5, 1.0]), (math.nan, 1e308)]
     draw, leaves = np.random.default_rng(n), relation == "add-remove"
     rests = [[domain[i]] * (n - 1) for i in (0, -2, 6)]

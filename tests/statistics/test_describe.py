@@ -237,7 +237,6 @@ def texts(rows):
 
 
 def words_law(rows, rule):
-    """The law of the words that are shown, and the numbers of rows that have them."""
     counts = [Counter(column.tolist()) for column in texts(rows).values()]
     coins = {word: rule.probability(n) for one in counts for word, n in one.items()}
     law = {frozenset(): 1.0}

@@ -142,7 +142,6 @@ ROWS, LOW, HIGH = np.array([5], np.int64), (0, 0, -1, 0), (9, -1, 1, PARTS)
 
 
 def proposed(word):
-    """What one row at 5 makes of the word of a coin: True, False, or what is open."""
     script = Script([0, word])
     try:
         *_, told = draw_node(
@@ -200,7 +199,6 @@ def test_what_is_out_of_range_is_refused(name, bad):
 
 @pytest.mark.parametrize("further", [False, True])
 def test_a_coin_that_64_bits_leave_open_is_decided_by_more(further):
-    """The probability that a cell shows tails, and the bits around it, in many digits."""
     scale, near, distance, rate = 3, RANK // 4, RANK, 0.75
     mp = context(400)
     chance = mp.ldexp(-mp.exp(-rate * mp.mpf(near) / RANK), scale)

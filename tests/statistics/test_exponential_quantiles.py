@@ -52,7 +52,6 @@ COLUMNS = {
 
 
 def drawn(data, q, c, share, size, seed=1, last=4, cut=draws.CUT):
-    """Draws of a quantile of a whole column."""
     place, col, bits, n = round(q * PARTS), column(data, last), stream(seed), len(data)
     aim = DrawParams(place, (PARTS - 2 * place) * (PARTS // 2), c, share)
     return Counter(draw(col, col.ends(n), aim, n, bits, cut=cut).cell for _ in range(size))
@@ -125,7 +124,6 @@ QS = [
 @pytest.mark.parametrize("loss, plain", LOSSES, ids=lambda x: getattr(x, "neighbors", ""))
 @pytest.mark.parametrize("qs", QS, ids=len)
 def test_rates(loss, plain, qs):
-    """Those of the reference, rounded down by less than a part in 2**39."""
     widths = recursive.sizes(len(qs))
 
     def walk(node, low, high, level):
@@ -171,7 +169,6 @@ ON, CELLS = (0, 1, 4, 6, 11), range(13)
 
 
 def laws(q, rate, share, sizes=range(5), fault=None, ties=0):
-    """log-probability of each cell, for all columns on `ON`."""
     return {
         d: reference.column(d, q, rate, CELLS[-1], share, fault=fault, ties=ties)
         for n in sizes
@@ -261,7 +258,6 @@ PLACES = (0, 1, 3, 4)
 
 
 def surprising():
-    """Few rows, and many on one or two cells, so that every release can be a surprise."""
     yield from (d for n in range(6) for d in combinations_with_replacement(PLACES, n))
     yield from ((1,) * a + (3,) * b for a, b in product(range(12), range(12)) if a + b > 5)
 
@@ -312,7 +308,6 @@ def test_recursion_is_private(worst, qs):
 @pytest.mark.parametrize("order", [1.01, 2, 8, 64])
 @pytest.mark.parametrize("kind, amount", [("zcdp", 2.0), ("pure", 4.0)])
 def test_recursion_is_concentrated(worst, order, kind, amount):
-    """Levels of a pure one are draws of bounded range: less than half of what any would cost."""
     price = amount
     if kind == "pure":
         given = (0.0, 2.0, worst.neighbors, "raise", Pure(amount))

@@ -62,7 +62,6 @@ def twin(values, edges, exact=False):
 
 
 def around(edges, dtype):
-    """Edges, and the numbers next to them, among other values."""
     kind = np.dtype(dtype)
     values = sample(500, dtype)
     if kind.kind == "f":
@@ -150,7 +149,6 @@ def test_what_a_kernel_refuses():
 
 
 def recorded(data, **kw):
-    """What noise is calibrated to, and the counts without any."""
     asked = []
 
     class Silent(IntegerNoise):
@@ -399,7 +397,6 @@ RELATIONS = ["replace", "add-remove"]
 
 
 def exact(data, weights, **kw):
-    """The sums before noise, in the data's units."""
     kw = {**LIMITS, **kw}
     made, rows = prepared(dp.histogram, data, weights=weights, epsilon=1, **kw)
     return made.reduce(rows) * made.cells.grid, made
@@ -419,7 +416,6 @@ def farthest(sums, rows, relation):
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("limits", [(-1, 4), (2, 3), (-5, 5), (0, 1), (-3, -1)])
 def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, limits):
-    """By enumeration of a row's bin and weight; the bounds are reached."""
     kw = {"bins": [0, 1, 2], "weight_bounds": limits, "neighbors": relation}
     made = exact(np.array([0.5]), np.array([0.0]), **kw)[1]
 

@@ -40,26 +40,22 @@ CELLS = 5
 
 
 def made_for(q, data=X, **asked):
-    """The mechanism of a call."""
     found = innermost(quoted(dp.quantile_interval, data, q, **{**ASKED, **asked}))
     assert isinstance(found, Between)
     return found
 
 
 def widths_for(q, data=X, **asked):
-    """Its draw of a distance."""
     (found,) = made_for(q, data, **asked).widths
     return found
 
 
 def normalised(exponents):
-    """Probabilities of exact exponents."""
     weights = np.array([math.exp(-float(one)) for one in exponents])
     return weights / weights.sum()
 
 
 def largest_loss(of, relation):
-    """The largest log-ratio of laws of the distance from a cell, for neighbors of four rows."""
     law = {}
     for size in range(5):
         for rows in combinations_with_replacement(range(CELLS), size):
@@ -237,7 +233,6 @@ SMALL = STATISTICS | {
 
 
 def between(statistic, data=COLUMN, **asked):
-    """The mechanism of a statistic between its ends."""
     whole = statistic.with_interval().prepare(data, **asked).mechanism
     while not isinstance(whole, SmoothBetween):
         whole = whole.inner

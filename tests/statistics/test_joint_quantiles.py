@@ -60,7 +60,6 @@ def pmf(rows, last, qs, c):
 
 
 def worst_error(got, want):
-    """In units of 2**-53, of the logarithm."""
     with mpmath.workprec(200):
         return max(float(abs(mpmath.log(got[k] / p))) for k, p in want.items()) * 2**53
 
@@ -85,7 +84,6 @@ def test_the_distribution_is_the_definition_within_the_rounding_that_is_paid_for
 
 
 def fit(case, draws, c=None):
-    """The p-value of draws, by the definition of their distribution."""
     rows, last, qs, rate = case
     want = {k: float(p) for k, p in reference.pmf(rows, 1, last, qs, rate).items()}
     found, bits = summary(rows, last, qs, rate if c is None else c), stream(3)
@@ -157,7 +155,6 @@ def test_the_range_by_enumeration(qs, relation):
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("loss", [Pure(F(1)), Pure(F(4)), ZCDP(F(1, 2))], ids=repr)
 def test_neighbors_on_a_small_domain(loss, relation):
-    """Ratios within epsilon, and Renyi divergences within rho, of what is drawn."""
     last = 3
     for qs in ([F(1, 2)], [F(1, 4), F(9, 10)]):
         made = JointQuantiles(0.0, 1.0, relation, "raise", loss, False, qs=tuple(qs))

@@ -146,7 +146,6 @@ def test_answers_lie_in_the_bounds_near_the_value(method, loss):
 
 
 def test_no_value_moves_further_than_the_noise_is_made_for():
-    """By enumeration of float64 values: as many cells as are said, and that is reached."""
     mechanism = bounded()
     values = np.unique(np.r_[np.linspace(-1.2, 3.2, 400), np.nextafter(0.5, [0, 1]), 0.25, 0.5])
     cells = np.array([mechanism.reduce(x) for x in values.tolist()])
@@ -212,7 +211,6 @@ def bound(beta):
 @pytest.mark.parametrize("loss", [*LOSSES, {"epsilon": 6}])
 @pytest.mark.parametrize("noise", ["auto", "cauchy", "student-t"])
 def test_it_is_the_median_that_the_package_releases(loss, noise):
-    """Value and bound from outside: the same bits as `dp.median` with the same random bits."""
     kw = dict(bounds=(0, 1), noise=noise, **loss)
     beta = dp.smooth_beta(noise=noise, **loss)
     for seed in range(5):

@@ -40,13 +40,11 @@ STATISTICS = {
 
 
 def smooth(name, neighbors="replace", some=False, nan="lower", bounds=(0, 10), epsilon=EPSILON):
-    """The mechanism with Cauchy noise."""
     statistic = STATISTICS[name](bounds=bounds, nan=nan, noise="cauchy")
     return statistic.measure(epsilon=epsilon, unit=neighbors, where=some).inner
 
 
 def outcome(made, rows, kept=None):
-    """The value and the scale of the noise."""
     where = None if kept is None else np.array(kept, bool)
     value, S = made.reduce(
         read(np.array(rows, float), one_column, relation=made.neighbors, where=where)
@@ -84,7 +82,6 @@ def extreme(q, epsilon=EPSILON, neighbors="replace", last=4.0):
 
 
 def log_pmf(made, rows, rate=None):
-    """Of the cells, all alike."""
     target, rate = Fraction(made.target(len(rows)), RANK), made.rate if rate is None else rate
     return exact.leaf([(x, 1) for x in rows], (0, 4), target, rate, made.params.share)
 
@@ -113,7 +110,6 @@ def test_extremes_lose_no_more_than_epsilon(q, near, inside, monkeypatch):
     *(partial(dp.Quantiles, qs=[0.2, 0.9], method=method) for method in ("joint", "recursive")),
 ])  # fmt: skip
 def test_masked_quantiles_are_those_of_all_rows(kind):
-    """With the same rate, which covers rows that leave the kept ones or enter."""
     statistic, given = kind(bounds=(0, 4), nan="lower"), {"epsilon": EPSILON, "unit": "replace"}
     whole, some = (innermost(statistic.measure(**given, where=w).inner) for w in (False, True))
     assert whole == some and type(whole) is type(some)

@@ -74,7 +74,6 @@ def test_the_loss_is_as_claimed_and_tight(share):
 
 @pytest.mark.full
 def test_the_test_has_its_law():
-    """Passes at every distance, against the exact probabilities; half the noise is found out."""
     test, rng = DistanceTest(HALF, Fraction(1, 20)), InsecureGenerator(5)
     t, size = test.threshold, 4000
 
@@ -306,8 +305,6 @@ COMBINATIONS = [
 
 
 class Outcome:
-    """What a call has measured, and the noise that it would add."""
-
     def __init__(self, call, data):
         self.value = self.scale = None  # where the answer is 0 without noise
 
@@ -328,7 +325,6 @@ class Outcome:
 
 
 def beyond(a, b, shrink=1.0, lower=0):
-    """The hockey-stick divergence of the answers of `a` from those of `b` at epsilon."""
     test = float(a.test.epsilon)
     threshold = a.test.threshold - lower
     if a.value is None or b.value is None:

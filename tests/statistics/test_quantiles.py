@@ -138,7 +138,6 @@ def test_each_of_several_quantiles_has_the_base_of_its_own(monkeypatch):
 
 
 def worst_of_bases(base_of):
-    """The largest log-ratio of a high quantile of two neighbors, over all its cells."""
     made = ExponentialQuantile(0.0, 1.0, "add-remove", "raise", Pure(2.0), q=F(9, 10))
     q, on, laws = F(made.params.fraction, PARTS), (0, 3, 700, 2047), {}
     for data in (data for size in range(3) for data in combinations_with_replacement(on, size)):
@@ -285,7 +284,6 @@ def test_several_percentiles_are_quantiles():
 
 
 def test_bad_lists_of_quantiles():
-    """What `test_conformance` does not try."""
     bad = [{0.5}, np.array(0.5), np.array([[0.5]]), [-0.1], [float("nan")], [True], [None]]
     for qs, method in product(bad, ("recursive", "joint")):
         refused(dp.quantiles, "qs", data=[1.0], qs=qs, bounds=(0, 1), epsilon=1, method=method)

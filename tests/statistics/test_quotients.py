@@ -293,7 +293,6 @@ NO_NUMBER = [dp.Histogram(**BINS), dp.TreeHistogram(**BINS), dp.OuterBounds(), P
 
 
 def of(statistic, data=None, **kw):
-    """A call of the function, or the making of the statistic."""
     if data is None:
         return lambda budget: dp.Difference(of=statistic, **kw)
     return partial(dp.difference, data, of=statistic, epsilon=1, **kw)

@@ -39,7 +39,6 @@ COMBINATIONS = [
 
 
 def outcome(call, rows, masked, **kw):
-    """The value and the scale of the noise that a call would draw."""
     seen = []
 
     def draw(distribution, *, value, scale, granularity, generator):
@@ -56,7 +55,6 @@ def outcome(call, rows, masked, **kw):
 
 
 def loss(a, b, shrink=1.0):
-    """The exact loss of Cauchy noise between two outcomes."""
     (f, s), (g, t) = a, b
     s, t = s * shrink, t * shrink
     return 2 * math.asinh(math.sqrt(((f - g) ** 2 + (s - t) ** 2) / (4 * s * t)))

@@ -193,7 +193,6 @@ class Played:
                 yield from ((row, *rest) for row in itertools.product(self.rows, kept))
 
     def run(self, data, loss, played=()):
-        """Noise, integers and answer."""
         kw = {"where": np.array([keep for _, keep in data], bool)} if self.masked else {}
         asked = {"rho": loss.rho} if isinstance(loss, ZCDP) else {"epsilon": loss.epsilon}
         if isinstance(loss, Approx):

@@ -148,8 +148,6 @@ def test_uniform_ranks_by_counting(others):
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 @pytest.mark.parametrize("k", [2, 3, 7])
 def test_the_loss_by_enumeration(epsilon, k):
-    """All answers of all mechanisms for all values: the largest ratio is exp(epsilon), attained."""
-
     def ratio(pmfs):
         return max(a / b for one in pmfs for other in pmfs for a, b in zip(one, other, strict=True))
 
@@ -197,7 +195,6 @@ def test_dtypes_and_shapes(kind):
 @pytest.mark.parametrize("kind", ["i1", "u1", "i2", "i4", "i8", "u8"])
 @pytest.mark.parametrize("k", [1, 2, 3, 127, 128, 129, 200, 256, 257, 40_000])
 def test_values_that_are_no_category(kind, k):
-    """They are the default, whatever the type that holds them; at a large epsilon it shows."""
     info = np.iinfo(kind)
     odd = [v for v in (info.min, -1, k, info.max) if info.min <= v <= info.max and not 0 <= v < k]
     got = response.kary(np.array([0, *odd], kind), categories=k, epsilon=500, default=k - 1)
@@ -310,7 +307,6 @@ def test_a_budget_is_charged_the_loss_of_a_row():
 
 
 def every_answer(values, k, epsilon, how):
-    """All answers to a small dataset with their probabilities."""
     e = math.exp(epsilon)
     if how == "unary":
         q = 1 / (e + 1)
@@ -365,7 +361,6 @@ def test_intervals_cover_and_those_of_a_wrong_epsilon_are_caught(how, of):
     pmf, more = np.array([0.4, 0.3, 0.2, 0.1]), {"categories": k}
 
     def covered(spoilt=1.0):
-        """How often the interval holds the truth."""
         generator, bits, hits = np.random.default_rng(5), InsecureGenerator(11), 0
         fixed = generator.permutation(np.repeat(np.arange(k), (pmf * n).astype(int)))
         for _ in range(runs):
@@ -384,7 +379,6 @@ def test_intervals_cover_and_those_of_a_wrong_epsilon_are_caught(how, of):
 @pytest.mark.parametrize("rare", [0, 1, 2, 4, 20])
 @pytest.mark.parametrize("epsilon", [1.0, 5.0, 8.0])
 def test_intervals_cover_a_rare_category(epsilon, rare):
-    """Over every count of its bit, by their probabilities."""
     n = 400
     own, others = (stats.binom(rare, 0.5), stats.binom(n - rare, 1 / (math.exp(epsilon) + 1)))
     pmf = np.convolve(own.pmf(range(rare + 1)), others.pmf(range(n - rare + 1)))

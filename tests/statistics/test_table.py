@@ -119,7 +119,6 @@ def test_a_measurement_of_times_is_the_function_of_its_name():
 
 
 def test_distinct_values_are_measured_for_units():
-    """So many values of each count as rows of others do."""
     table = {"word": (X // 10).astype(int), "who": np.arange(900) // 3}
     distinct = dp.CountDistinct()
     for unit, more in (({}, {}), ({"ids": "who", "max_rows": 2}, {"ids": "who", "max_groups": 2})):

@@ -63,7 +63,6 @@ KINDS = {"sum": moments.Sum, "mean": moments.Mean, "variance": moments.Variance}
 
 
 def expected(name, values, relation, where, bounds=(-1.0, 2.5)):
-    """By definition, from the cells of the plain twin."""
     made = KINDS[name](bounds=bounds).measure(epsilon=1, unit=relation, where=where is not None)
     grid = made.inner.columns[0].cells
     kept = values if where is None else values[where]
@@ -221,7 +220,6 @@ def test_std_is_the_root_of_the_variance(loss, relation):
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_error_bar_of_std(relation):
-    """It holds for all data, and some would not keep within half of it."""
     limit, worst = 0.05 + 5 * math.sqrt(0.05 / 500), 0.0
     asked = {**BOUNDS, "epsilon": 1, "neighbors": relation}
     for data in (np.zeros(400), np.full(400, 50.0), np.repeat([0.0, 100.0], 200)):
@@ -266,7 +264,6 @@ def test_with_weights_and_without_noise_it_is_the_statistic(name, relation):
 
 
 def counted(data, **kw):
-    """What noise is added to, for the number of rows that are not 0."""
     mechanism, rows = prepared(dp.count_nonzero, data, epsilon=1, **kw)
     (count,) = mechanism.plan.totals(mechanism.reduce(rows))
     return count
@@ -299,7 +296,6 @@ VISITS = {"who": WHO, "x": WHO / 2}
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_the_share_of_people_of_whom_all_rows_count(neighbors):
-    """Of databases, too: `tests/tables/sql` asks them every release of the battery."""
     loud = {"epsilon": 40, "ids": "who", "neighbors": neighbors}
     for most in (1, 4, 7):
         found = dp.kept_whole(VISITS, max_rows=most, rng=InsecureGenerator(1), **loud)

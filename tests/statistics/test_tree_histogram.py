@@ -27,7 +27,6 @@ NONE = IntegerNoise("laplace", 0, 0, Pure(1))
 
 
 def exact(data, **kw):
-    """The answer without noise."""
     with patch.object(IntegerNoise, "draw", lambda self, size, generator: np.zeros(size, int)):
         return dp.tree_histogram(data, epsilon=1, **kw)
 

@@ -37,7 +37,6 @@ MATRICES = {
 
 
 def exact(data, queries, **kw):
-    """The answer without noise."""
     with patch.object(IntegerNoise, "draw", lambda self, size, generator: np.zeros(size, int)):
         return dp.workload(data, queries, rho=1, **kw)
 
@@ -45,7 +44,6 @@ def exact(data, queries, **kw):
 @quick_rows(3)
 @pytest.mark.parametrize("name", MATRICES)
 def test_no_strategy_errs_by_a_hundredth_less(name):
-    """By descent, and by a bound in fractions alone."""
     matrix = MATRICES[name].astype(int)
     made = best_strategy(queries_of(matrix), matrix.shape[1])
     error = reference.exact_error(made.sums, matrix.tolist())

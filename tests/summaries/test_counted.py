@@ -44,7 +44,6 @@ class Numbers:
 
 
 def same(numbers, lo, hi, rank, width):
-    """Compare a window of ranks, and counts below some values, with their definitions."""
     column = Numbers(numbers, lo, hi)
     ranks = CountedRanks(column)
     known = ranks.known_ranks(Target(lambda n: rank, width, None))

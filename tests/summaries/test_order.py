@@ -89,7 +89,6 @@ def limits(dtype):
 
 
 def patterns(n, dtype, seed=0):
-    """Inputs that break selection algorithms."""
     rng = np.random.default_rng(seed)
     d = np.dtype(dtype)
     low, high = limits(dtype)
@@ -251,7 +250,6 @@ def test_windows_that_are_fetched_together_take_one_pass(dtype, shape):
 
 
 def test_misses_are_rare(monkeypatch):
-    """Hundreds of honest samples and no second pass; with a tenth of the slack there are many."""
     rng = np.random.default_rng(17)
     data = rng.normal(size=20_000)
 
@@ -303,7 +301,6 @@ def test_without_a_sample_the_second_pass_finds_it():
 
 @pytest.mark.usefixtures("same_pivots")
 def test_memory_is_bounded():
-    """The median of a column given in chunks: far less than the column, ties or not."""
     n = 2_000_000
     rng = np.random.default_rng(10)
     for data in (rng.normal(size=n), np.full(n, 1.0), np.arange(float(n))):
@@ -436,8 +433,6 @@ def test_nan_under_raise():
 
 
 def test_the_sample_is_unbiased():
-    """Mean and spread of the counts of a thinned sample."""
-
     def deviation(thinned):
         data = np.arange(4096) % 16
         hits = np.zeros(16)
@@ -500,7 +495,6 @@ def test_windows_of_rows_in_a_bad_order(kind):
 @pytest.mark.parametrize("missing", ["drop", "raise", -3.0, 1e9])
 @pytest.mark.parametrize("kind", [*KINDS, "f2", "i2", "u1"])
 def test_a_window_is_that_of_the_other_ways(kind, missing, monkeypatch):
-    """By a select, by a sort and by a search, with and without values that are missing."""
     for seed, n in enumerate((1, 30, 3_000, 40_000)):
         x = rows_of(kind, n, 90, seed)
         if x.dtype.kind == "f" and seed:

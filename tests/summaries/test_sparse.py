@@ -42,7 +42,6 @@ def silent(monkeypatch):
 
 
 def due(most, where=True, weights=None):
-    """What counts in each bin, of each person in turn."""
     found = [Fraction(0)] * BINS
     w = np.ones(N) if weights is None else np.clip(DATA["w"], -0.5, 1)
     for who in set(DATA["who"].tolist()):
@@ -57,7 +56,6 @@ def due(most, where=True, weights=None):
 @quick_rows(2)
 @pytest.mark.parametrize("most", [1, N, 3])
 def test_bins_are_what_counts_of_each_person(silent, most, tmp_path):
-    """Counts, trees, weights, and groups of public and private keys."""
     table = {name: DATA[name] for name in ("who", "x")}
     pq.write_table(pa.table(table), tmp_path / "t.parquet", row_group_size=100)
     kw = {"ids": "who", "max_rows": most, "epsilon": 1, **EDGES}

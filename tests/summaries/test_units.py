@@ -77,7 +77,6 @@ def exact(monkeypatch):
 
 
 def data_of(name, rows):
-    """Rows of one number or of two, as a call of this name takes them."""
     if name in ONE:
         return np.array([row[0] for row in rows], float)
     first, second = ([row[i] for row in rows] for i in (0, 1))
@@ -147,7 +146,6 @@ def test_sums_are_merged_with_what_they_carry(width):
 
 
 def of_units(exact, name, loss, most, cells=4, longest=4):
-    """The vectors of single rows, and of all units of few rows of few numbers."""
     call, more = EVERY[name]
     values = list(range(cells)) if name in ONE else list(product(range(0, cells, 3), range(-2, 2)))
     rows = [(value, 0) for value in values] if name in ONE else values

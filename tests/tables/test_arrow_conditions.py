@@ -44,7 +44,6 @@ TESTS = {
 
 
 def passes(row, expression):
-    """Whether the expression is true of one row alone."""
     try:
         return row.filter(expression).num_rows == 1
     except pa.ArrowException:
@@ -53,7 +52,6 @@ def passes(row, expression):
 
 @pytest.fixture(scope="module")
 def kept(frame):
-    """The numbers of the first rows that pass each expression, one by one."""
     return {
         name: [n for n in range(FEW) if passes(frame.slice(n, 1), test)]
         for name, test in TESTS.items()

@@ -27,7 +27,6 @@ ALPHA = 1e-9
 
 
 def bounded(ids, codes, limits, step=None, workers=1, shuffled=False, **options):
-    """Which rows are kept, when rows are added in pieces."""
     words, codes = KeyWords(KEY), np.asarray(codes, np.int32)
     starts = list(range(0, len(codes), step or max(1, len(codes))))
     if shuffled:
@@ -159,7 +158,6 @@ LAYOUTS = ["one by one", "interleaved", "after others", "among others"]
 
 
 def laid_out(layout):
-    """Ids and codes, and where the rows of the people stand: PEOPLE rows of PATTERN."""
     ids, codes = np.repeat(np.arange(PEOPLE), len(PATTERN)), np.tile(PATTERN, PEOPLE)
     at = np.arange(len(ids)).reshape(PEOPLE, -1)
     if layout == "interleaved":
@@ -185,7 +183,6 @@ def uniform(kept, sets):
 
 
 def worst_of(marks, at):
-    """Of groups of a person, of rows in a group, and of two people's groups, jointly."""
     kept = marks[at]
     groups = np.stack([kept[:, :4].any(axis=1), *kept[:, 4:].T], axis=1)
     rows, pairs = kept[groups[:, 0], :4], np.hstack([groups[::2], groups[1::2]])

@@ -116,7 +116,6 @@ def cluster():
 
 
 def slow(part, flag):
-    """A partition that takes a while, and kills the worker of whoever comes first."""
     time.sleep(0.05)
     if flag is not None and len(part) and part["id"].iloc[0] % 3 == 0:
         try:

@@ -40,7 +40,6 @@ TEXTS = {"sex", "town"}
 
 
 def cut(data, parts, seed=1):
-    """Some partitions of rows, two of them empty."""
     edges = np.sort(np.random.default_rng(seed).integers(0, len(data) + 1, parts - 1))
     edges = np.concatenate([[0, 0], edges, [len(data), len(data)]])
     return [data[a:b] for a, b in pairwise(edges)]
@@ -136,7 +135,6 @@ RELEASES = {
 
 
 def answer(name, *makers):
-    """The answer of a release about some data, with the seed of all."""
     return RELEASES[name](*makers, **rng())
 
 

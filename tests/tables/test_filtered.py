@@ -70,7 +70,6 @@ def frame():
 
 @pytest.fixture(scope="module")
 def folder(frame, tmp_path_factory):
-    """The same table in each format."""
     from pyarrow import csv
 
     place = tmp_path_factory.mktemp("filtered")
@@ -86,13 +85,11 @@ def folder(frame, tmp_path_factory):
 
 
 def numbers_of(made):
-    """The numbers of the rows that a reader yields, in their order."""
     found = columns(made, "row").reduce(lambda c: c.values.tolist(), lambda a, b: a + b)
     return sorted(map(int, found))
 
 
 def expected(file, where):
-    """The same by the twin, of the rows as Python has them."""
     if file.suffix == ".npy":
         table = np.load(file)
         rows = [dict(zip(table.dtype.names, row.tolist(), strict=True)) for row in table]
@@ -125,7 +122,6 @@ TEXT = [
 
 
 def differing(file, wheres):
-    """The conditions of which the reader keeps other rows than the twin."""
     wrong = []
     for where in wheres:
         made, found = filtered(reader(file), conditions(where)), expected(file, where)
@@ -156,7 +152,6 @@ def test_wide_integers_single_floats_and_dictionaries(folder):
 @pytest.mark.parametrize("test", ["above", "at_least", "below", "at_most", "equal"])
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
 def test_times_are_compared_as_python_compares_them(folder, name, test):
-    """However the limit is written."""
     for i in (-201, -7, 0, 7, 201):
         at, span = FIRST + i * STEP, i * STEP
         utc = at.replace(tzinfo=dt.UTC)
@@ -352,7 +347,6 @@ def test_one_clear_error(folder):
 
 
 def test_words_are_told_apart_by_all_that_they_hold(tmp_path):
-    """Also by what NumPy drops at their end."""
     words = ["a", "a", "b", "a\0", "a\0\0"]
     pq.write_table(pa.table({"row": range(5), "w": words}), tmp_path / "t.parquet")
     for word, rows in (("a", [0, 1]), ("a\0", [3]), ("a\0\0", [4])):
@@ -397,7 +391,6 @@ def test_no_row_may_be_replaced_where_conditions_keep_some(folder, name):
 
 
 def test_people_and_groups_may_be_replaced(folder):
-    """How many rows they have is private anyhow."""
     rows = dp.scan(folder / "t.parquet", where={"column": "day", "at_least": "2024-01-01"})
     call = {"bounds": (0, 500), "epsilon": 1, "neighbors": "replace"}
     dp.mean(rows["row"], ids="w", max_rows=3, **call)

@@ -48,7 +48,6 @@ def hostile(dice):
 
 
 def looks(path):
-    """What somebody would try with the file."""
     kw = {"bounds": (0, 9), "epsilon": 1}
     mean = {"estimator": "mean", "blocks": 2, "ids": "patient"}
     line = ["median", str(path), "--column", "a", "--bounds", "0", "9", "--epsilon", "1"]
@@ -80,7 +79,6 @@ def shown(call):
 
 
 def leaks(count, folder, capfd, caplog, first=0):
-    """Which of so many odd files show a row."""
     caplog.set_level(logging.DEBUG)
     found = []
     for number in range(first, first + count):

@@ -23,7 +23,6 @@ ODD = object()
 
 
 def read(piece, words=None):
-    """The two words of each row of a piece; None where there is no key."""
     low, high, present = (words or KeyWords(KEY)).of(piece)
     high = np.zeros(len(low), np.uint64) if high is None else high
     present = np.ones(len(low), bool) if present is None else present
@@ -160,7 +159,6 @@ def of_objects():
 
 @pytest.mark.parametrize("columns", [of_integers, of_texts, of_times, of_series, of_objects])
 def test_equal_keys_meet_whatever_their_form_and_cut(columns):
-    """Keys, and columns of these in every form."""
     for keys, forms in columns():
         found = due(keys)
         for form in forms:

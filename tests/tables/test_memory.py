@@ -65,7 +65,6 @@ KINDS = [(15, 2), (15, 15), (9, 4), (18, 2), (18, 18), (38, 10), (38, 0), (5, -3
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_decimals_are_rounded_once(kind):
-    """They are the float64 nearest to them, wherever they lie."""
     make = pa.decimal256 if kind[0] > 38 else pa.decimal128
     values = [*decimals(*kind), None, Decimal(0)]
     array = pa.array(values, make(*kind))
@@ -78,7 +77,6 @@ def test_decimals_are_rounded_once(kind):
 
 
 def chunks(data, columns):
-    """The chunks of a pass that looks at some columns only."""
     return only(as_rows(data), columns).reduce(lambda chunk: [chunk], lambda a, b: a + b)
 
 

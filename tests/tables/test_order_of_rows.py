@@ -148,7 +148,6 @@ def of_groups(data, method, budget=None):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_rows_of_people_by_group(method):
-    """Sums and bins need one read; rows are chosen for ranks."""
     plain, mixed = (dp.stream(stream(TABLE, order), ["pay"]) for order in (in_order, shuffled))
     found, budget = of_groups(plain, method), dp.Budget(epsilon=50, delta=0.5)
     assert list(found["shop"]) == ["x", "y"]

@@ -96,7 +96,6 @@ TEXTS = ["string", "large_string", "string_view"]
 
 
 def coded(values, kind):
-    """Text as a dictionary."""
     words = list(dict.fromkeys(value for value in values if value is not None))
     places = pa.array([None if v is None else words.index(v) for v in values], pa.uint32())
     return pa.DictionaryArray.from_arrays(places, pa.array(words, kind))
@@ -124,7 +123,6 @@ PAIRS = {
 
 
 def plain(rows):
-    """Dates as their midnights."""
     return [
         dt.datetime(row.year, row.month, row.day) if type(row) is dt.date else row for row in rows
     ]

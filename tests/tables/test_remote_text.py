@@ -18,7 +18,6 @@ ASK = {"bounds": (0, 9), "epsilon": 400}
 
 @pytest.fixture
 def memory():
-    """Files in memory, which fsspec has under its own name."""
     place, packed, parquet = fsspec.filesystem("memory"), io.BytesIO(), io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("t.csv", b"k;v\na;6\n")
@@ -51,7 +50,6 @@ PLACES = [
 
 @pytest.mark.parametrize("path, due", PLACES)
 def test_text_in_a_remote_place(memory, path, due):
-    """Also Parquet, which has no delimiter."""
     options = {} if "year" in path else {"delimiter": ";"}
     data = dp.scan(path, "v", **options)
     for _ in range(2):

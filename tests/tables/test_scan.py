@@ -91,7 +91,6 @@ def rows(source):
 
 
 def column(n=5000, null_every=7, nan_every=11):
-    """Floats of which some are NaN and some are null, and which those are."""
     values = np.random.default_rng(n).normal(50, 12, n)
     values[::nan_every] = np.nan
     null = np.zeros(n, bool)
@@ -104,7 +103,6 @@ KINDS = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"]
 
 @pytest.mark.parametrize("name", sorted(EVERY))
 def test_every_format_reads_back_what_was_written(tmp_path, name):
-    """Also numbers of every type, decimals, dictionaries, and nothing but null."""
     (values, null), path = column(), tmp_path / name
     columns = {"id": np.arange(5000), "v": pa.array(values, mask=null)}
     due = {"v": (values, np.dtype("f8"))}
@@ -145,7 +143,6 @@ def test_what_is_not_a_number_is_refused_before_the_spend(tmp_path, name):
 
 
 def text_is_refused(data, words):
-    """Before anything is spent, by everything that has a use for numbers only."""
     budget = dp.Budget(epsilon=1)
     kw = {"bounds": (0, 1), "epsilon": 1, "budget": budget}
     table = isinstance(data, Table)
@@ -461,7 +458,6 @@ def test_a_bad_row_is_an_answer_that_repeats_nothing_of_it(tmp_path, place, bad)
 
 
 def sample_of(values, path, count=2000, seed=1):
-    """A file of small pieces as a source, and a sample of it."""
     table, bits = pa.table({"v": values}), np.random.default_rng(seed)
     if path.suffix == ".parquet":
         pq.write_table(table, path, row_group_size=500)

@@ -57,7 +57,6 @@ ANSWERS = {name: engine.RELEASES[name] for name in [*HELD, "blocks of people"]} 
 
 
 def held(frame):
-    """A dataframe as the tests of engines take data."""
     return (lambda names=None: dp.spark(frame)[names] if names else dp.spark(frame)), (
         lambda name: dp.spark(frame)[name]
     )
@@ -198,7 +197,6 @@ session.stop()
 
 
 def printed(program, *given):
-    """The lines that a program prints last, in an interpreter of its own."""
     env = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", program, *given]
     ran = subprocess.run(command, capture_output=True, text=True, env=env, timeout=500)

@@ -52,7 +52,6 @@ FACTORIES = {
 
 
 def answers(column, table):
-    """One release of each kind, of what gives columns and what gives the table."""
     return [
         dp.mean(column("pay"), **B, **rng()),
         dp.median(column("pay"), **B, **rng()),
@@ -68,7 +67,6 @@ def answers(column, table):
 
 @functools.cache
 def of_memory():
-    """The answers of the table in memory."""
     return answers(lambda names: TABLE[names], TABLE)
 
 

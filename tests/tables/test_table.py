@@ -60,7 +60,6 @@ def words(count):
 
 
 def check_source(data, want):
-    """As one column: every row once, without those that are null, and what a chunk promises."""
     source, present = as_source(data), want[~np.isnan(want)].tolist()
     assert isinstance(source, Source) and source.dtype in CHUNK_DTYPES
     got, nulls = read_column(source)
@@ -93,7 +92,6 @@ class Capsule:
 
 
 def forms(base):
-    """The same numbers in all the ways that an array can lie in memory."""
     odd = np.zeros(base.nbytes + 1, np.uint8)[1:].view(base.dtype).reshape(base.shape)
     odd[...] = base
     locked = base.copy()
@@ -434,7 +432,6 @@ def test_a_column_without_nulls_by_its_schema_keeps_its_type(cut, tmp_path):
 
 
 def together(chunks, ids):
-    """The labels of all chunks are those that the plain list of ids has."""
     labels = KeyedLabels(10**9, KEY)
     got = np.concatenate([labels.read(some) for _, some in chunks])
     np.testing.assert_array_equal(got, labels.read(list(ids)))

@@ -95,12 +95,10 @@ def test_a_record_ends_where_pyarrow_and_python_say():
 
 
 def rows_of(path, **options):
-    """Return the rows of a file of text, as a pass finds them."""
     return all_rows(path, options, reader_of(path, **options).files[0].names)
 
 
 def _by_bytes(data, delimiter, quotes, empty, last):
-    """Return as many bytes as there are, whole records or not."""
     return len(data), len(twin.records(bytes(data), chr(delimiter), quotes, empty, True)[0])
 
 
@@ -203,7 +201,6 @@ def test_a_name_that_stands_twice_is_told_by_its_place(tmp_path):
 
 
 def kept_by_failures(path, times=8):
-    """How many bytes so many failing reads of a file leave behind."""
     for i in range(times + 1):
         with pytest.raises(dp.errors.DpfastError):
             dp.count(dp.scan(path, "v"), nan="drop", epsilon=1)

@@ -42,7 +42,6 @@ def expected(records, form, names, head):
 
 
 def checked_files(folder, monkeypatch, count, first=0):
-    """Check odd files of odd formats; return how many had faults."""
     names, faulty = ("a", "b", "c"), 0
     monkeypatch.setattr(text_check, "MOST", 1000)
     for seed in range(first, first + count):
@@ -92,7 +91,6 @@ def test_a_check_that_misses_a_cell_is_seen(tmp_path, monkeypatch):
 
 @pytest.fixture
 def path(tmp_path):
-    """A file with one fault of each kind."""
     lines = ["day;pay;town", "1.1.2024;12;Ulm", "31.02.2024;13;Bonn", "",
              '2.1.2024;"a\nb";K\u00f6ln', "3.1.2024;14", "4.1.2024;NA;x", "5.1.2024;15,5;\u00d6",
              '6.1.2024;"open;y']  # fmt: skip

@@ -71,7 +71,6 @@ FORMATS = {
 
 
 def moment(cell, layout):
-    """The date of a cell, None if it is none."""
     try:
         found = dt.datetime.strptime(cell, layout)
     except ValueError:
@@ -98,7 +97,6 @@ def odd_cell(dice):
 
 
 def read_as_numbers(form, cells):
-    """The numbers of cells by the format's own code, an error of all if one is none."""
     try:
         return form.numbers(pa.array(cells, pa.string())).to_pylist()
     except ValueError:
@@ -150,7 +148,6 @@ LEGIBLE = {
 
 
 def declared(dice):
-    """Some options."""
     options = {}
     if dice.random() < 0.6:
         options["missing"] = dice.sample(["", "NA", "?", "-999", "x"], dice.randrange(4))
@@ -180,7 +177,6 @@ def written(cells, form, dice):
 
 
 def alone(record, form):
-    """The cells of a record as Python reads it."""
     if not form.quotes:
         return record.rstrip("\r\n").split(form.delimiter)
     (row,) = csv.reader(io.StringIO(record, newline=""), delimiter=form.delimiter)
@@ -188,7 +184,6 @@ def alone(record, form):
 
 
 def wanted(cells, form, names, kinds):
-    """What the cells of a record are by declaration, an error where one is not."""
     row = []
     for name, kind, cell in zip(names, kinds, cells, strict=True):
         if cell in form.missing:
@@ -279,7 +274,6 @@ def read_shifted(folder, monkeypatch, count, first=0):
 
 
 def pool(name, kind, form):
-    """Cells that a column may have."""
     barred = "" if form.quotes else form.delimiter + '\r\n"'
     cells = [*CELLS, *LEGIBLE.get(form.encoding, "")]
     if name in form.dates:

@@ -103,7 +103,6 @@ Recorder.__abstractmethods__ = frozenset()
 
 @cache
 def statements(dialect: str, question: str) -> list[str]:
-    """Return what a question asks a database, up to the second statement."""
     there = Recorder(dialect)
     table = ops.DatabaseTable("t", ibis.schema(COLUMNS), there, ops.Namespace("c", "d")).to_expr()
     with suppress(DataError):
@@ -112,7 +111,6 @@ def statements(dialect: str, question: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Return a statement without what is drawn afresh: secrets and names of Ibis."""
     text = re.sub(r"\b[0-9a-f]{64}\b", "SECRET", text)
     names = iter(range(99))
     new: dict[str, str] = {}
@@ -121,7 +119,6 @@ def plain(text: str) -> str:
 
 
 def written(dialect: str, question: str) -> str:
-    """Return the text of a file."""
     return VERSIONS + "\n" + ";\n\n".join([*statements(dialect, question), ""]).rstrip() + "\n"
 
 

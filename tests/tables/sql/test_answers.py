@@ -50,7 +50,6 @@ def narrow(monkeypatch):
 
 
 def expect_same(ask, there, loss=(("epsilon", 1),), here=HERE):
-    """Compare the answers of one question about the table there and here."""
     assert same(*(ask(rows, **dict(loss), rng=InsecureGenerator(7)) for rows in (here, there)))
 
 
@@ -97,7 +96,6 @@ NOT_THERE = {
 
 
 def of_case(name):
-    """The question of a case of the battery, about hostile rows."""
     case = CASES[name]
     number = "k" if getattr(case.data, "dtype", X.dtype).kind == "i" else "x"
     columns = {"words": ["s"], "table": ["x", "k" if case.call is dp.difference else "y"]}
@@ -258,7 +256,6 @@ OF_TIMES = {
 @pytest.mark.parametrize("question", OF_TIMES)
 @pytest.mark.parametrize("engine", ["duckdb", pytest.param("postgres", marks=pytest.mark.full)])
 def test_times(engine, question):
-    """Days and moments without a zone."""
     name, release, asked = OF_TIMES[question]
     values = {"d": DAYS, "m": MOMENTS}[name]
     kind, of_arrow = {"d": ("date", pa.date32()), "m": ("timestamp(6)", pa.timestamp("us"))}[name]

@@ -58,7 +58,6 @@ def table_of(con, values, kind):
 
 
 def expect_cells(con, table, values, grid):
-    """Compare the cells of each row, and what is summed of them, with the kernel's."""
     u = cell(table.x, grid, con.name)
     question = ibis.to_sql(table.order_by("n").select(u=u), dialect=con.name)
     got = [row[0] for row in con.raw_sql(question).fetchall()]

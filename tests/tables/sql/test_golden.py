@@ -49,7 +49,6 @@ def dialect(asked):
 
 @pytest.fixture(scope="module")
 def trees(asked):
-    """All statements for a dialect, parsed."""
     texts = (text for name in asked[1] for text in golden.statements(asked[0], name))
     return [sqlglot.parse_one(text, dialect=asked[0]) for text in texts]
 

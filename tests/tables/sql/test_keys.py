@@ -105,7 +105,6 @@ def test_the_first_row_of_a_column_without_a_type_decides_nothing(first, questio
 
 
 def lite(columns, rows):
-    """A database of SQLite with one table."""
     connection = ibis.sqlite.connect()
     connection.con.execute(f"CREATE TABLE t ({columns})")
     marks = ", ".join("?" * len(rows[0]))

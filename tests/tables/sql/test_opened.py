@@ -35,7 +35,6 @@ def table_of(engine, frame):
 
 
 def differing(rows, frame, wheres):
-    """The conditions of which a database keeps other rows than the twin."""
     wrong, here = [], frame.to_pylist()
     for where in wheres:
         data = DatabaseTable(rows, "t").data(["row"], where=conditions(where))

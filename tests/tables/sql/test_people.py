@@ -57,7 +57,6 @@ def in_database(engine, data=None):
 
 
 def plain(answer):
-    """The numbers of an answer, without the edges of bins."""
     answer = answer[0] if isinstance(answer, tuple) else getattr(answer, "counts", answer)
     return np.asarray(answer)
 

@@ -23,14 +23,12 @@ narrow = answers.narrow
 
 
 def some(names, few):
-    """Return names to parametrize a test with: a few for the full tier, and the rest by night."""
     full, slow = pytest.mark.full, pytest.mark.slow
     return [pytest.param(name, marks=full if name in few else slow) for name in names]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def spark():
-    """The connection, whose Spark ends with the tests of this file."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     made = connect("pyspark")
     yield made
@@ -58,7 +56,6 @@ def test_people(name):
 
 @pytest.mark.parametrize("kind", some(KINDS, ["float64", "int64", "fraction"]))
 def test_hostile_numbers(kind):
-    """Each magnitude and each border, by sums and by ranks."""
     values, rows = HOSTILE[kind][1], table(connect("pyspark"), {"x": HOSTILE[kind]})
     here = {"x": pa.array(values, rows["x"].type().to_pyarrow())}
     for bounds in ((-3, 60), (-(2.0**40), 2.0**52)):

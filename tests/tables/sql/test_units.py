@@ -36,7 +36,6 @@ def table_of(engine, rows):
 
 
 def sums_of(engine, rows, least, most):
-    """The same in a database."""
     data = table_of(engine, rows).rename(above0="above")
     features = [Feature(data.above0, 2**63 - 1, least, most)]
     some = units_of(data, ["unit", "key"], features, engine)
@@ -86,7 +85,6 @@ ENDS = [
 
 
 def totals_of(engine, rows, least, ends, most=2**63 - 1):
-    """What units count for by key whose totals are clamped, in a database."""
     data = table_of(engine, rows)
     features = [Feature(data.above, most, least, ends=ends), Feature(data.above * 0, 0, 1, 1)]
     columns = {name: data[name] for name in ("unit", "key", "above")}
@@ -95,7 +93,6 @@ def totals_of(engine, rows, least, ends, most=2**63 - 1):
 
 
 def clamped(rows, least, ends):
-    """The same by definition."""
     found, of_units = {}, {}
     for unit, key, above in rows:
         found.setdefault(key, 0)
