@@ -19,6 +19,7 @@ from dpfast.measurement.unit_bounds import WithUnitBound, tails_of
 from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import every_value, quick_rows
+from ..support.refused import refused
 
 N = 9000
 BITS = np.random.default_rng(7)
@@ -171,10 +172,8 @@ REFUSED = [
 
 @pytest.mark.parametrize("statistics, words", REFUSED)
 def test_what_cannot_be_is_refused_before_the_spend(statistics, words):
-    data, budget = {**TABLE, "day": TABLE["late"].astype("M8[s]")}, dp.Budget(epsilon=1)
-    with pytest.raises(ArgumentError, match=words):
-        groups(data).agg(statistics, epsilon=1, budget=budget)
-    assert not budget.history
+    data = {**TABLE, "day": TABLE["late"].astype("M8[s]")}
+    refused(groups(data).agg, words, statistics=statistics, epsilon=1)
 
 
 def test_no_statistic_refuses_bounds_that_can_be_drawn():

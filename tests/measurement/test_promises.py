@@ -9,6 +9,8 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
 
+from ..support.refused import refused
+
 N = 2000
 #: One person has all the rows, each of which has an id of its own.
 ROWS = {"x": np.ones(N), "who": np.zeros(N, int), "row": np.arange(N)}
@@ -32,10 +34,9 @@ STATISTICS = {
 @pytest.mark.parametrize("unit", [dp.Unit(ids="who", max_rows=1), dp.Unit(ids="", max_rows=1)])
 def test_people_of_other_ids_are_refused(name, unit):
     statistic, data = STATISTICS[name]
-    measured, budget = statistic.measure(epsilon=1, unit=unit), dp.Budget(epsilon=10, ids="who")
-    with pytest.raises(ArgumentError, match=r"^ids must be the ids of the unit, '(who)?'.*row"):
-        measured(data, ids="row", budget=budget)
-    assert not budget.history
+    given = {"budget": dp.Budget(epsilon=10, ids="who"), "data": data, "ids": "row"}
+    words = r"^ids must be the ids of the unit, '(who)?'.*row"
+    refused(statistic.measure(epsilon=1, unit=unit), words, **given)
 
 
 def test_ids_without_a_name_are_those_of_the_unit():
@@ -58,9 +59,8 @@ def test_other_columns_than_were_said_are_refused(statistic, columns, width):
     loss = {"epsilon": 1, "delta": 1e-6}
     measured = statistic(bounds=(0, 1)).measure(**loss, columns=columns)
     budget = dp.Budget(epsilon=10, delta=0.1)
-    with pytest.raises(ArgumentError, match=rf"^data must be a table of {columns} columns"):
-        measured(np.ones((50, width)), budget=budget)
-    assert not budget.history
+    words = rf"^data must be a table of {columns} columns"
+    refused(measured, words, budget=budget, data=np.ones((50, width)))
     measured(np.ones((50, columns)), budget=budget)
     assert budget.history[0].loss == measured.loss
 

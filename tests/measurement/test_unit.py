@@ -10,7 +10,6 @@ import pytest
 
 import dpfast as dp
 from dpfast._kernels.tables import Key
-from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.measurement import statistic, unit
 from dpfast.measurement.linear import Setting
 from dpfast.measurement.unit import OfUnits, Unit
@@ -25,6 +24,7 @@ from dpfast.tables.ids import checked
 from dpfast.tables.people import split_units
 
 from ..support.pairwise import every_value
+from ..support.refused import refused
 from ..support.views import innermost, quoted
 
 RNG = np.random.default_rng(4)
@@ -204,11 +204,8 @@ def test_bad_arguments(call, kw, rule):
     if call is dp.mean and kw.get("max_rows") == 10**10:  # noise for all of them at once
         assert quoted(call, X, **BOUNDS, epsilon=1, **kw).loss.epsilon == 1
         return
-    budget = dp.Budget(epsilon=3, delta=0.1)
     more = {"proposed": 3, "delta": 1e-6} if call is dp.ptr.mean else {}
-    with pytest.raises((ArgumentError, ArgumentTypeError), match=rule):
-        call(X, **BOUNDS, epsilon=1, budget=budget, **more, **kw)
-    assert not budget.history
+    refused(call, rule, data=X, **BOUNDS, epsilon=1, **more, **kw)
 
 
 def pair_of(data, *, bounds, **kw):
