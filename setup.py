@@ -90,12 +90,17 @@ class Library(build_clib):
         super().build_libraries(libraries)
 
 
+def by_size(files: list[str]) -> list[str]:
+    """Sort files, the largest first, so that no core waits long for the last of them."""
+    return sorted(files, key=lambda file: (-os.path.getsize(file), file))
+
+
 def main() -> None:
-    sources = sorted(glob("csrc/*/*.c"), key=os.path.getsize, reverse=True)
+    sources = by_size(glob("csrc/*/*.c"))
     headers = sorted([*glob("csrc/*/*.h"), *glob("dpfast/include/*.h")])
     modules = [
         (".".join(Path(pyx).with_suffix("").parts), pyx)
-        for pyx in sorted(glob("dpfast/**/*.pyx", recursive=True))
+        for pyx in by_size(glob("dpfast/**/*.pyx", recursive=True))
     ]
     extensions = [
         Extension(
@@ -108,7 +113,7 @@ def main() -> None:
             libraries=[] if MSVC else ["m"],
             define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         )
-        for name, source in [*modules, (SHARED, SHARED.replace(".", "/") + ".c")]
+        for name, source in [(SHARED, SHARED.replace(".", "/") + ".c"), *modules]
     ]
     setup(
         cmdclass={"build_clib": Library},
