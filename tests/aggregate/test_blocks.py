@@ -3,10 +3,6 @@
 import hashlib
 import itertools
 import math
-import os
-import subprocess
-import sys
-import textwrap
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +19,7 @@ from dpfast.aggregate.blocks.tallies import Extremes, Totals
 
 from ..reference.aggregate import blocks as twin
 from ..support.pairwise import every_value, quick_rows
+from ..support.paths import quick_tests_hold
 
 SECRET = bytes(range(32))
 KEY = Key(SECRET)
@@ -269,14 +266,7 @@ def test_every_instruction_set_gives_the_bits_of_the_twins(path):
     """By the quick tests of this file, and by that of squares, which compare all bits."""
     more = __file__.replace("test_blocks", "test_streaming_estimators")
     more += "::test_one_loop_and_numpy_make_the_same_terms"
-    code = f"""
-        import pytest
-        from dpfast._kernels.rng import isa
-        assert isa() == {path!r}
-        assert not pytest.main(["-q", "-m", "not full and not slow", {__file__!r}, "{more}"])
-    """
-    command, environment = [sys.executable, "-c", textwrap.dedent(code)], {"DPFAST_ISA": path}
-    subprocess.run(command, env={**os.environ, **environment}, check=True)
+    quick_tests_hold(path, __file__, more)
 
 
 def test_the_partition_of_a_seed_stays_what_it_is():

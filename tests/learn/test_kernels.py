@@ -2,10 +2,6 @@
 
 import itertools
 import math
-import os
-import subprocess
-import sys
-import textwrap
 from fractions import Fraction
 
 import numpy as np
@@ -26,6 +22,7 @@ from dpfast.tables import Chunk
 
 from ..reference.learn import classes, decision_tree, gram, margin, nearest
 from ..support.pairwise import every_value, pairwise
+from ..support.paths import quick_tests_hold
 
 SPECIAL = [np.nan, np.inf, -np.inf, -0.0, 5e-324, 1e308, -1e308, 0.5, 1.5, 2.5, 2.0**52 + 1]
 REACH, STRETCH = kernels.MARGIN_REACH, kernels.GRAM_STRETCH
@@ -372,11 +369,4 @@ def test_sums_stay_exact_at_the_edge():
 @pytest.mark.parametrize("path", isa_paths())
 def test_every_instruction_set_gives_the_bits_of_the_twins(path):
     """By the quick tests of this file, which compare all bits."""
-    code = f"""
-        import pytest
-        from dpfast._kernels.rng import isa
-        assert isa() == {path!r}
-        assert not pytest.main(["-q", "-m", "not full and not slow", {__file__!r}])
-    """
-    command, environment = [sys.executable, "-c", textwrap.dedent(code)], {"DPFAST_ISA": path}
-    subprocess.run(command, env={**os.environ, **environment}, check=True)
+    quick_tests_hold(path, __file__)

@@ -15,7 +15,7 @@ def program(code, *arguments, text="", environment=None):
     """Run a program with `text` as its input."""
     return subprocess.run([sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
         input=text, env=environment, cwd=ROOT, capture_output=True, text=True,
-        timeout=120)  # fmt: skip
+        timeout=300)  # fmt: skip
 
 
 def run(code, path, text=""):
@@ -24,6 +24,18 @@ def run(code, path, text=""):
     if path is not None:
         environment["DPFAST_ISA"] = path
     return program(code, text=text, environment=environment)
+
+
+def quick_tests_hold(path, *files):
+    """Check that tests pass on one instruction set."""
+    code = f"""
+        import pytest
+        from dpfast._kernels.rng import isa
+        assert isa() == {path!r}
+        assert not pytest.main(["-q", "-m", "not full and not slow", *{files!r}])
+    """
+    done = run(code, path)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def on_every_path(code):
