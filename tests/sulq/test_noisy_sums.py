@@ -4,7 +4,6 @@ import copy
 import functools
 import itertools
 import math
-import os
 import pickle
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -41,6 +40,7 @@ from dpfast.sulq import rounds as _rounds
 from dpfast.tables import memory
 
 from ..reference.sulq import noisy_sums as reference
+from ..support.forked import error_in_a_fork
 from ..support.lazy import norm
 from ..support.pages import program
 from ..support.pairwise import pairwise, quick_rows
@@ -504,7 +504,6 @@ ANSWERING = {
 }
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("kind", ANSWERING)
 def test_there_is_one_of_each_and_a_forked_process_is_refused(kind):
@@ -514,19 +513,7 @@ def test_there_is_one_of_each_and_a_forked_process_is_refused(kind):
             duplicate(made)
     assert "1 of 1 left" in repr(made)
     ask = made.sum if kind == "sums" else made.ask
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            ask("count")
-            os.write(writer, b"answered")
-        except BudgetError as error:
-            os.write(writer, str(error).encode())
-        finally:
-            os._exit(0)
-    os.waitpid(child, 0)
-    assert b"forked" in os.read(reader, 1000)
-    os.close(reader), os.close(writer)
+    assert "forked" in error_in_a_fork(lambda: ask("count"))
     ask("count")
 
 
