@@ -67,7 +67,7 @@ def test_no_neighbour_tells_more_than_the_loss(loss):
     """Shown or not shown, one person more or less, from the bits that coins compare."""
     epsilon, delta = loss.epsilon, loss.delta
     p = [Fraction(bits, 1 << 64) for bits in bits_of(EqualParts(loss), 399)]
-    e = exp_down(epsilon)
+    e = sum(epsilon**k / math.factorial(k) for k in range(60))
     slack = Fraction(e + 1, 1 << 64)  # the bits are rounded down
     assert spent(p, e) <= delta + slack
     assert p[-1] == 1 or epsilon < 1
@@ -77,10 +77,6 @@ def test_no_neighbour_tells_more_than_the_loss(loss):
 
 def bits_of(rule, people):
     return rule.bits([min(n, rule.most) for n in range(people + 1)])
-
-
-def exp_down(epsilon):
-    return 1 + sum(epsilon**k / math.factorial(k) for k in range(1, 60))
 
 
 def spent(p, e):

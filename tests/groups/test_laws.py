@@ -14,7 +14,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from itertools import chain, combinations, combinations_with_replacement
 
 import numpy as np
@@ -60,9 +60,7 @@ class Tape:
     coins: list[list[float]] = field(default_factory=list)
 
 
-@cache
-def log_law(rows, q, rate, share, first, last, inside, ties):
-    return log_probabilities(rows, q, rate, share, first, last, inside, None, ties)
+log_law = cache(log_probabilities)
 
 
 @cache
@@ -122,7 +120,7 @@ def record(monkeypatch):
     def draw(rows, offsets, aim, base, reach, stream, inside=0, others=None):
         assert others is None
         assert base.first == 0 and base.uniform == 1 and not base.above  # all weigh the same
-        terms = aim.rate, aim.share, 0, base.last, inside, aim.ties
+        terms = aim.rate, aim.share, 0, base.last, inside, None, aim.ties
         q = Fraction(aim.fraction, PARTS)
         tape.laws.extend(log_law(own, q, *terms) for own in rows_of(rows, offsets))
         return np.zeros(len(offsets) - 1, np.int32)
@@ -189,10 +187,6 @@ class Asked:
         return prepared.mechanism, prepared.source
 
 
-def stairs_of(noise, x, y):
-    return max(-(-abs(p - q) // step) for p, q, step in zip(x, y, noise.steps, strict=True))
-
-
 def shared(noise, x, y):
     """What two vectors with noise that groups share are apart in all of its parts."""
     head, each = noise.parts.independent
@@ -206,7 +200,9 @@ def pure(a, b):
     total = 0.0
     for (noise, x), (_, y) in zip(a.noise, b.noise, strict=True):
         if isinstance(noise, JointStaircase):  # of each group, by so many stairs
-            total += noise.epsilon * sum(map(partial(stairs_of, noise), x, y))
+            for own in zip(x, y, strict=True):
+                far = (-(-abs(p - q) // step) for p, q, step in zip(*own, noise.steps, strict=True))
+                total += noise.epsilon * max(far)
             continue
         if isinstance(noise, SharedNoise):
             assert noise.distribution == "laplace"
@@ -289,14 +285,14 @@ LOSSES = {
 }
 
 
-def worst_of_rows(record, name, relation, loss, most=3):
+def worst_of_rows(record, name, relation, loss):
     keys = (1, 2, 5) if name in ("top", "most") else (1, 2)  # 5 is empty
     asked = Asked(DRAWN[name], LOSSES[loss], relation, keys)
-    tables = (combinations_with_replacement(ROWS, size) for size in range(most + 1))
+    tables = (combinations_with_replacement(ROWS, size) for size in range(4))
     found = {rows: record(asked, rows) for rows in chain.from_iterable(tables)}
     worst = 0.0
     for rows in found:
-        if len(rows) == most:
+        if len(rows) == 3:
             continue
         more = [tuple(sorted((*rows, new), key=ROWS.index)) for new in ROWS]
         pairs = combinations(more, 2) if relation == REP else [(rows, one) for one in more]
@@ -384,12 +380,12 @@ def drawn(rng, ids):
     return [(keys[i], values[j], own) for i, j, own in zip(*places, ids, strict=True)]
 
 
-def neighbors_of_people(relation, trials, most=9):
+def neighbors_of_people(relation):
     """Tables, and neighbors whose rows have the same numbers."""
-    for trial in range(trials):
+    for trial in range(60):
         rng = np.random.default_rng(trial)
         others = drawn(rng, rng.choice(["a", "b"], int(rng.integers(0, 4))))
-        ids = [WHO] * int(rng.integers(1, most))
+        ids = [WHO] * int(rng.integers(1, 9))
         own = drawn(rng, ids)
         if trial % 3 == 0:  # rows that are all alike move the most
             own = [(1 + i % 3, 3, WHO) for i in range(len(ids))]
@@ -401,10 +397,10 @@ def neighbors_of_people(relation, trials, most=9):
         yield others + own, others + new
 
 
-def worst_of_people(record, name, relation, loss, limits, trials=60):
+def worst_of_people(record, name, relation, loss, limits):
     asked = Asked(OF_PEOPLE[name], LOSSES[loss], relation, (1, 2, 3), limits)
     worst = 0.0
-    for at, (one, other) in enumerate(neighbors_of_people(relation, trials)):
+    for at, (one, other) in enumerate(neighbors_of_people(relation)):
         found = [record(asked, rows, secret=at) for rows in (one, other)]
         worst = max(worst, spent(*found, LOSSES[loss]))
     return worst
@@ -514,10 +510,10 @@ def excess(a, b, epsilon):
     return total
 
 
-def tables_of_keys(people, relation, most):
+def tables_of_keys(people, relation):
     """Others have each of two keys so many times; one person has either, both or none."""
     one = [(), (1,), (2,)] + ([(1, 2)] if people else [])
-    for counts in itertools.product(range(most), repeat=2):
+    for counts in itertools.product(range(4), repeat=2):
         others = [(k, 0, f"{k}-{i}") for k, n in zip((1, 2), counts, strict=True) for i in range(n)]
         found = []
         for own in one:
@@ -538,12 +534,12 @@ KEYED = {
 FEW = [{"epsilon": 1.0, "delta": 0.2}, {"epsilon": 4.0, "delta": 0.02}]
 
 
-def worst_of_keys(record, name, relation, people, loss, most=4):
+def worst_of_keys(record, name, relation, people, loss):
     asked = Asked(KEYED[name], loss, relation, None, people)
     said = asked.mechanism([])[0].loss
     assert float(said.epsilon) <= loss["epsilon"] and 0 < float(said.delta) <= loss["delta"]
     worst, known = 0.0, {}
-    for pair in tables_of_keys(people, relation, most):
+    for pair in tables_of_keys(people, relation):
         for rows in pair:
             if tuple(rows) not in known:
                 known[tuple(rows)] = law_of(record, asked, rows, len(rows))

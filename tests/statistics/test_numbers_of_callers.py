@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Pure
@@ -117,7 +117,7 @@ def test_what_an_additive_release_refuses():
         assert "7654321" not in str(caught.value)
     of_rho = {"noise": "staircase", "rho": 1, "epsilon": None}
     of_two = {"noise": "staircase", "values": [1, 2]}
-    for kw in (of_rho, of_two, {"noise": "gaussian"}, {"whole": True}, {"norm": "l3"}):
+    for kw in (of_rho, of_two, {"noise": "gaussian"}, {"whole": True}):
         with pytest.raises(ArgumentError):
             made(**kw)
 
@@ -195,9 +195,6 @@ def test_what_a_bounded_release_refuses():
         with pytest.raises(DataError, match="value must be a number, not NaN; its value is not"):
             dp.bounded_release(value, **GIVEN, epsilon=1, budget=budget)
         assert len(budget.history) == 1
-    for kw in ({"sensitivity": 0}, {"method": "clamped"}, {"bounds": (1, 0)}):
-        with pytest.raises(ArgumentError):
-            dp.bounded_release(0.5, **{**GIVEN, "epsilon": 1, **kw})
 
 
 DATA = np.random.default_rng(0).random(999)
@@ -239,19 +236,6 @@ def test_values_are_clipped_and_bounds_have_a_floor():
         assert got == pytest.approx(want, abs=1e-6)
     assert dp.smooth_release(3, lambda beta: 1, bounds=(2, 2), epsilon=1) == 2
     assert 0 <= dp.smooth_release(Decimal(3), lambda beta: math.inf, bounds=(0, 8), epsilon=1) <= 8
-
-
-def test_the_function_is_called_once_after_the_spend():
-    budget, seen, kw = dp.Budget(epsilon=1), [], {"bounds": (0, 8), "epsilon": 1}
-
-    def asked(beta):
-        seen.append((beta, len(budget.history)))
-        return 0.5
-
-    dp.smooth_release(1, asked, **kw, budget=budget)
-    with pytest.raises(BudgetError):
-        dp.smooth_release(1, asked, **kw, budget=budget)
-    assert seen == [(dp.smooth_beta(epsilon=1), 1)]
 
 
 class Odd(float):

@@ -29,61 +29,35 @@ from .test_exponential_quantiles import near_pairs
 from .test_replay_smooth import loss
 
 EPSILON = 0.7
-SHARE = Fraction(1, 4)
-MEANS = ["trimmed", "winsorized"]
-STATISTICS = {
-    "minimum": dp.Minimum, "maximum": dp.Maximum, "iqr": dp.Iqr,
-    "trimmed": partial(dp.TrimmedMean, proportion=SHARE),
-    "winsorized": partial(dp.WinsorizedMean, proportion=SHARE),
-    "quantile": partial(dp.Quantile, q=Fraction(3, 10)),
-}  # fmt: skip
+MEANS = [dp.TrimmedMean, dp.WinsorizedMean]
 
 
-def smooth(name, neighbors="replace", some=False, nan="lower", bounds=(0, 10), epsilon=EPSILON):
-    statistic = STATISTICS[name](bounds=bounds, nan=nan, noise="cauchy")
-    return statistic.measure(epsilon=epsilon, unit=neighbors, where=some).inner
-
-
-def outcome(made, rows, kept=None):
-    where = None if kept is None else np.array(kept, bool)
-    value, S = made.reduce(
-        read(np.array(rows, float), one_column, relation=made.neighbors, where=where)
-    )
-    return value, S / innermost(made).calibration.alpha
-
-
-def datasets(domain, sizes):
-    domain = sorted(domain, key=str)
-    return [r for n in sizes for r in itertools.combinations_with_replacement(domain, n)]
-
-
-@pytest.mark.parametrize("name", MEANS)
-def test_what_rounding_moves_is_covered(name):
+@pytest.mark.parametrize("mean", MEANS)
+def test_what_rounding_moves_is_covered(mean):
     """Cells so coarse that the rounded means differ by more than the rows let them."""
-    made = innermost(smooth(name))
+    statistic = mean(proportion=Fraction(1, 4), bounds=(0, 10), nan="lower", noise="cauchy")
+    made = innermost(statistic.measure(epsilon=EPSILON, unit="replace").inner)
     coarse = OfKept(dataclasses.replace(made, cells=cells(0.0, 10.0, 2)))
     grid, alpha = coarse.inner.cells.grid, made.calibration.alpha
     assert grid == 2
-    # 4.9 and 5.1 are on cells 2 apart.
-    found = [outcome(coarse, (4.9,) * (60 - j) + (5.1,) * j) for j in range(61)]
+    found = []
+    for j in range(61):  # 4.9 and 5.1 are on cells 2 apart
+        rows = np.repeat([4.9, 5.1], [60 - j, j])
+        value, bound = coarse.reduce(read(rows, one_column, relation="replace", where=None))
+        found.append((value, bound / alpha))
     assert max(loss(a, b) for a, b in itertools.pairwise(found)) <= EPSILON
     # The planted fault: the bound of the rows as they are.
     bare = [(f, s - grid / alpha) for f, s in found]
     assert max(loss(a, b) for a, b in itertools.pairwise(bare)) > EPSILON
 
 
-def extreme(q, epsilon=EPSILON, neighbors="replace", last=4.0):
+def extreme(q, neighbors="replace"):
     """With cells 0, 1, 2, ... and few enough ranks inside."""
-    loss = Pure(Fraction(str(epsilon)))
-    made = ExponentialExtreme(0.0, last, neighbors, "raise", loss, q=Fraction(q))
+    loss = Pure(Fraction(str(EPSILON)))
+    made = ExponentialExtreme(0.0, 4.0, neighbors, "raise", loss, q=Fraction(q))
     object.__setattr__(made, "grid", 1.0)
-    object.__setattr__(made, "base", Base(0, int(last)))
+    object.__setattr__(made, "base", Base(0, 4))
     return made
-
-
-def log_pmf(made, rows, rate=None):
-    target, rate = Fraction(made.target(len(rows)), RANK), made.rate if rate is None else rate
-    return exact.leaf([(x, 1) for x in rows], (0, 4), target, rate, made.params.share)
 
 
 @quick_rows(2)
@@ -94,10 +68,13 @@ def test_extremes_lose_no_more_than_epsilon(q, near, inside, monkeypatch):
     """Where rows are replaced, kept rows may leave or enter too."""
     monkeypatch.setattr(exponential, "INSIDE", inside)
     made = extreme(q, neighbors="replace" if near == "both" else near)
-    every = datasets(range(5), range(7))
+    every = [r for n in range(7) for r in itertools.combinations_with_replacement(range(5), n)]
 
     def lost(rate):
-        pmfs = {rows: log_pmf(made, rows, rate) for rows in every}
+        pmfs = {}
+        for rows in every:
+            target, each = Fraction(made.target(len(rows)), RANK), [(x, 1) for x in rows]
+            pmfs[rows] = exact.leaf(each, (0, 4), target, rate, made.params.share)
         pairs = near_pairs(pmfs, near, range(5))
         return max(float(np.abs(pmfs[a] - pmfs[b]).max()) for a, b in pairs)
 
@@ -117,20 +94,19 @@ def test_masked_quantiles_are_those_of_all_rows(kind):
 
 @pairwise
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-@pytest.mark.parametrize("name", MEANS)
+@pytest.mark.parametrize("mean", MEANS)
 @pytest.mark.parametrize("n", [1, 2, 5, 11, 40])
-def test_robust_means_are_those_of_cells_to_the_last_bit(n, name, neighbors):
+def test_robust_means_are_those_of_cells_to_the_last_bit(n, mean, neighbors):
     rng = np.random.default_rng(n)
     for rows in (rng.normal(0, 3, n), rng.integers(-3, 4, n), np.full(n, 0.1)):
         proportion = Fraction(1, 5)
-        mean = dp.WinsorizedMean if name == "winsorized" else dp.TrimmedMean
         statistic = mean(proportion=proportion, bounds=(-1.0, 2.5))
         made = innermost(statistic.measure(epsilon=1, unit=neighbors).inner)
         grid = made.cells
         ascending = sorted(quantise.cells(rows.tolist(), grid.grid, grid.first, grid.span))
         cut = math.floor(proportion * n)
         kept = ascending[cut : n - cut]
-        if name == "winsorized":
+        if mean is dp.WinsorizedMean:
             kept += [kept[0]] * cut + [kept[-1]] * cut
         exact_mean = (grid.first + Fraction(sum(kept), len(kept))) * Fraction(grid.grid)
         value, _ = made.reduce(as_source(np.asarray(rows, float)))

@@ -197,10 +197,6 @@ def test_one_quantile_is_not_many():
 GRID_OF_UNIT = 2.0**-40
 
 
-def mechanism_of(bounds, epsilon, **kw):
-    return innermost(dp.Median(bounds=bounds, **kw).measure(epsilon=epsilon, unit="replace").inner)
-
-
 def test_values_lie_on_a_public_grid_inside_the_bounds():
     """Neighbors with very different smooth sensitivities must have the same support."""
     kw = {"bounds": (0, 1), "epsilon": 0.5, "method": "smooth"}
@@ -232,7 +228,8 @@ def test_a_noise_scale_never_underflows(bounds, epsilon):
     for data in (np.full(2000, bounds[1] / 2), np.linspace(*bounds, 7), np.array(bounds)):
         budget = dp.Budget(epsilon=epsilon)
         try:
-            mechanism = mechanism_of(**given)
+            statistic = dp.Median(bounds=bounds, noise="cauchy")
+            mechanism = innermost(statistic.measure(epsilon=epsilon, unit="replace").inner)
             dp.median(data, budget=budget, **given)
         except ArgumentError as error:
             said.add(str(error))

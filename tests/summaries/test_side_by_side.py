@@ -45,12 +45,6 @@ FORMS = {
 }
 
 
-def columns_of(rows):
-    if rows.dtype.names is not None:
-        return [rows[name] for name in rows.dtype.names]
-    return [rows] if rows.ndim == 1 else list(rows.T)
-
-
 def gathered(rows, where, beside=None, start=0):
     found = list(stretches(RowChunk(rows, start), where, beside))
     assert sum(read for _, read in found) == len(rows)
@@ -66,7 +60,7 @@ def test_the_rows_that_numpy_keeps(form, share):
     own = slice(None) if share is None else np.random.default_rng(1).random(ROWS) < share
     where = None if share is None else np.concatenate([np.ones(start, bool), own])
     *found, heavy = gathered(rows, where, as_column(weights, "weights", "numbers"), start)
-    expected = columns_of(rows)
+    expected = [rows[name] for name in rows.dtype.names or ()] or list(np.atleast_2d(rows.T))
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other[own])

@@ -95,18 +95,6 @@ def test_ctrl_c_ends_the_tasks_of_threads_and_the_spend_stands(tmp_path):
     assert len(os.listdir(folder)) <= 6 and budget.spent["epsilon"] == 1
 
 
-def test_an_error_of_a_task_tells_no_row():
-    def broken(part):
-        raise ValueError(str(part["town"].iloc[0]))
-
-    data = frame().map_partitions(broken, meta=TABLE.iloc[:0])
-    budget, match = dp.Budget(epsilon=1), pytest.raises(DataError, match=r"\(ValueError\)")
-    with dask.config.set(scheduler="synchronous"), match as caught:
-        dp.mean(data["pay"], **PAY, budget=budget)
-    assert caught.value.__context__ is None and caught.value.__cause__ is None
-    assert budget.spent["epsilon"] == 1
-
-
 @pytest.fixture
 def cluster():
     dist = pytest.importorskip("distributed")

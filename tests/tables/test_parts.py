@@ -47,10 +47,10 @@ SECOND = {
 }
 
 
-def parts(folder, route, second, first=FIRST):
+def parts(folder, route, second):
     ending, write, given = ROUTES[route]
     files = [folder / f"{i}.{ending}" for i in range(2)]
-    for file, columns in zip(files, (first, second), strict=True):
+    for file, columns in zip(files, (FIRST, second), strict=True):
         write(pa.table(columns), file)
     return given(folder, files)
 
@@ -171,16 +171,13 @@ def test_columns_of_two_meanings_and_times_beyond_their_unit_are_refused(tmp_pat
     assert len(budget.history) == 1
 
 
-def a_link(path):
-    path.symlink_to("nowhere")
-
-
 def a_socket(path):
     with socket.socket(socket.AF_UNIX) as made:
         made.bind(os.path.relpath(path))
 
 
-ODD = {"link": a_link, "pipe": os.mkfifo, "socket": a_socket} if hasattr(os, "mkfifo") else {}
+ODD = {"link": lambda path: path.symlink_to("nowhere")} if hasattr(os, "mkfifo") else {}
+ODD |= {"pipe": os.mkfifo, "socket": a_socket} if ODD else {}
 
 
 def every_part_counts(folder, route, odd):

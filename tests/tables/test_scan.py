@@ -398,9 +398,9 @@ def test_a_header_that_announces_other_rows(tmp_path):
         source.reduce(lambda c: len(c.values), lambda a, b: a + b)
 
 
-def text(tmp_path, content, name="t.csv"):
-    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    return scan(tmp_path / name, "v")
+def text(tmp_path, content):
+    (tmp_path / "t.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    return scan(tmp_path / "t.csv", "v")
 
 
 CELLS = [
@@ -431,20 +431,14 @@ def test_cells(tmp_path):
         assert got[1] == nulls
 
 
-def lines(cells):
-    return "w,v\n" + "".join(f"{i},{c}\n" for i, c in enumerate(cells))
-
-
-NUMBERS = [f"{i}.25" for i in range(100_000)]  # several blocks of the parser
-
-
 @quick_rows(2)
 @pytest.mark.parametrize("place", [3, 99_000])
 @pytest.mark.parametrize("bad", ["SECRET", "1,SECRET", "12.5.SECRET", '"SEC\nRET"'])
 def test_a_bad_row_is_an_answer_that_repeats_nothing_of_it(tmp_path, place, bad):
-    cells = NUMBERS.copy()
+    cells = [f"{i}.25" for i in range(100_000)]  # several blocks of the parser
     cells[place] = bad
-    source = text(tmp_path, lines(cells))  # wherever it stands, it is no error of the scan
+    lines = "".join(f"{i},{cell}\n" for i, cell in enumerate(cells))
+    source = text(tmp_path, f"w,v\n{lines}")  # wherever it stands, it is no error of the scan
     before = threading.active_count()
     with pytest.raises(DataError, match="is not refunded") as caught:
         rows(source)
@@ -457,8 +451,8 @@ def test_a_bad_row_is_an_answer_that_repeats_nothing_of_it(tmp_path, place, bad)
     assert threading.active_count() == before
 
 
-def sample_of(values, path, count=2000, seed=1):
-    table, bits = pa.table({"v": values}), np.random.default_rng(seed)
+def sample_of(values, path, count=2000):
+    table, bits = pa.table({"v": values}), np.random.default_rng(1)
     if path.suffix == ".parquet":
         pq.write_table(table, path, row_group_size=500)
     else:

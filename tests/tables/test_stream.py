@@ -1,7 +1,5 @@
 """Streams, lazy frames and places: the answers of the same rows in memory."""
 
-import functools
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -65,17 +63,12 @@ def answers(column, table):
     ]
 
 
-@functools.cache
-def of_memory():
-    return answers(lambda names: TABLE[names], TABLE)
-
-
 @quick_rows(2)
 @pytest.mark.parametrize("name", FACTORIES)
 def test_a_stream_has_the_answers_of_its_rows(name):
     factory = FACTORIES[name]()
     found = answers(lambda names: dp.stream(factory, names), dp.stream(factory, ["pay"]))
-    np.testing.assert_equal(found, of_memory())
+    np.testing.assert_equal(found, answers(lambda names: TABLE[names], TABLE))
 
 
 def test_a_lazy_frame_is_data():

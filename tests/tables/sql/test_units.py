@@ -84,9 +84,9 @@ ENDS = [
 ]
 
 
-def totals_of(engine, rows, least, ends, most=2**63 - 1):
+def totals_of(engine, rows, least, ends):
     data = table_of(engine, rows)
-    features = [Feature(data.above, most, least, ends=ends), Feature(data.above * 0, 0, 1, 1)]
+    features = [Feature(data.above, 2**63 - 1, least, ends=ends), Feature(data.above * 0, 0, 1, 1)]
     columns = {name: data[name] for name in ("unit", "key", "above")}
     found = groups_of(data, columns, engine, {"key": None}, features, Units("unit"), None)
     return dict(zip(found.keys["key"].chunked.to_pylist(), found.sums[0], strict=True))
