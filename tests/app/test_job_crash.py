@@ -11,25 +11,13 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("kills", [5, pytest.param(200, marks=pytest.mark.slow)])
-def test_two_processes_killed_at_random_moments(kills):
-    found = crash("job_crash", "random", "none", kills, 1)
-    assert found["violations"] == [], found["said"]
-    assert found["kills"] >= kills
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("step, least", [(150, 4), pytest.param(1, 150, marks=pytest.mark.slow)])
-def test_killed_before_statements_and_after_commits(step, least):
-    found = crash("job_crash", "steps", "none", 0, step)
-    assert found["violations"] == [], found["said"]
-    assert found["kills"] >= least
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("step, least", [(9, 3), pytest.param(1, 30, marks=pytest.mark.slow)])
-def test_killed_before_statements_of_the_making_of_its_ledger(step, least):
-    found = crash("job_crash", "making", "none", 0, step)
+@pytest.mark.parametrize("way, numbers, least", [
+    ("random", (5, 1), 5), pytest.param("random", (200, 1), 200, marks=pytest.mark.slow),
+    ("steps", (0, 150), 4), pytest.param("steps", (0, 1), 150, marks=pytest.mark.slow),
+    ("making", (0, 9), 3), pytest.param("making", (0, 1), 30, marks=pytest.mark.slow),
+])  # fmt: skip
+def test_killed_at_random_before_statements_or_while_its_ledger_is_made(way, numbers, least):
+    found = crash("job_crash", way, "none", *numbers)
     assert found["violations"] == [], found["said"]
     assert found["kills"] >= least
 
