@@ -44,17 +44,6 @@ def test_without_noise_it_is_the_perceptron(step, intercept):
     assert made.intercept_ == pytest.approx([float(w[2])])
 
 
-def test_classes_with_a_margin_are_parted():
-    x, y = sides(6000, 2)
-    w = np.linalg.lstsq(np.column_stack([x, np.ones(len(x))]), y, rcond=None)[0]
-    place = x @ w[:2] + w[2]
-    x, y = x[abs(place) > 0.2], np.where(place > 0, 1, -1)[abs(place) > 0.2]
-    for step in "shrinking", "constant":
-        made = Perceptron(bounds=(-1, 1), rho=0.5, step=step, max_iter=20)
-        made.fit(x, y, rng=InsecureGenerator(1))
-        assert made.score(x, y) > 0.99 and made.n_iter_ < 20  # it has stopped by itself
-
-
 def test_predictions_of_a_perceptron_and_its_mistakes():
     x, y = sides(5000, noise=0.3)
     made = Perceptron(bounds=(-1, 1), rho=1).fit(x, y, rng=InsecureGenerator(1))
