@@ -65,18 +65,6 @@ def test_a_hypothesis_is_a_softmax(universe):
         assert not found.invalid and hypothesis.sums(later, 10).mean == expected
 
 
-def test_no_weight_is_lost_however_often_it_is_moved():
-    """A product of factors would be 0 after some hundred of them, and never come back."""
-    hypothesis = PublicDistribution(2)
-    down = np.array([0.0, 1.0])
-    for _ in range(400):
-        hypothesis.move(-4.0, down, 3)
-    np.testing.assert_allclose(hypothesis.distribution, [1, 0], atol=1e-37)
-    for _ in range(400):
-        hypothesis.move(4.0, down, 3)
-    np.testing.assert_allclose(hypothesis.distribution, [0.5, 0.5])
-
-
 def test_counts_beyond_32_bits_give_the_same_answers():
     """One row more and counts are held in another way: sums are exact in both."""
     made = [
