@@ -1,5 +1,7 @@
 """A plain column takes a short road, with the same bits, errors and prices as the long one."""
 
+import cProfile
+import gc
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,7 +12,7 @@ import pytest
 
 import dpfast as dp
 from dpfast import privacy
-from dpfast._core.once import PLAIN
+from dpfast._core.once import PLAIN, forget
 from dpfast._kernels.calls import public_part
 from dpfast._kernels.noise import BLOCK
 from dpfast.measurement import linear, statistic
@@ -201,3 +203,53 @@ def test_bars_of_quotients_are_of_their_own_noise():
     with patch.object(linear, "choose_noise", half_the_loss):
         assert (widths() > 1.5 * before).all()
     statistic.mechanism_of.cache_clear(), linear.plan.cache_clear()
+
+
+# ---- What a release of few rows may call. ----
+
+FEW = np.random.default_rng(1).uniform(0, 100, 100)
+KEYS = np.arange(100) % 4
+CHOICE = {"bounds": (0, 120), "epsilon": 1}
+MEASURED = dp.Mean(bounds=(0, 120)).measure(epsilon=1)
+MOST_CALLS = {
+    "count": (42, lambda: dp.count(FEW, epsilon=1)),
+    "sum": (54, lambda: dp.sum(FEW, **CHOICE)),
+    "mean": (64, lambda: dp.mean(FEW, **CHOICE)),
+    "measurement": (55, lambda: MEASURED(FEW)),
+    "variance": (68, lambda: dp.variance(FEW, **CHOICE)),
+    "histogram": (49, lambda: dp.histogram(FEW, bins=10, **CHOICE)),
+    "median": (74, lambda: dp.median(FEW, **CHOICE)),
+    "mean after a count": (
+        124,
+        lambda: (dp.count(FEW, epsilon=1), dp.mean(FEW, **CHOICE)),
+    ),
+    "mean by group": (
+        312,
+        lambda: dp.group_by({"k": KEYS, "x": FEW}, "k", keys=[0, 1, 2, 3]).mean("x", **CHOICE),
+    ),
+}
+
+
+def profiled(call):
+    profile = cProfile.Profile()
+    gc.disable()  # a collection calls whoever asked to be told of it
+    try:
+        profile.runcall(call)
+    finally:
+        gc.enable()
+    return profile.getstats()
+
+
+def calls(call):
+    return sum(entry.callcount for entry in profiled(call))
+
+
+@pytest.mark.parametrize("name", MOST_CALLS)
+def test_a_small_release_makes_few_calls(name, pytestconfig):
+    if pytestconfig.getoption("--repeat-noise") > 1:
+        pytest.skip("draws are counted there, by a call more")
+    most, call = MOST_CALLS[name]
+    forget()  # what equal calls of other tests have left
+    call()  # what is remembered is made now
+    fewest = min(calls(call) for _ in range(5))
+    assert fewest <= most, "\n".join(f"{entry.callcount} {entry.code}" for entry in profiled(call))

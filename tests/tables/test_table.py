@@ -627,8 +627,8 @@ def test_refusals_come_before_the_spend_and_repeat_no_value():
     """A value in an error would be an answer for nothing."""
     blocks = functools.partial(dp.sample_and_aggregate, estimator="mean", blocks=1)
     for data, release in itertools.product(NO_DATA, (dp.median, blocks)):
-        told = refused(release, data=data, bounds=(0, 1), epsilon=1)
-        assert "4711" not in str(told) + repr(told.__context__)
+        caught = refused(release, data=data, bounds=(0, 1), epsilon=1)
+        assert "4711" not in str(caught) + repr(caught.__context__)
 
 
 def test_no_copy_of_the_whole():

@@ -13,7 +13,6 @@ from tests.support.databases import HOSTILE, connect, table
 from . import test_answers as answers
 from . import test_people as people
 from .test_keys import keys_of
-from .test_ranks import KINDS
 
 # Of pyspark about pandas, of the JVM about sockets.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -54,7 +53,7 @@ def test_people(name):
     people.test_answers_are_those_of_memory("pyspark", name, 3)
 
 
-@pytest.mark.parametrize("kind", some(KINDS, ["float64", "int64", "fraction"]))
+@pytest.mark.parametrize("kind", some(answers.KINDS, ["float64", "int64", "fraction"]))
 def test_hostile_numbers(kind):
     values, rows = HOSTILE[kind][1], table(connect("pyspark"), {"x": HOSTILE[kind]})
     here = {"x": pa.array(values, rows["x"].type().to_pyarrow())}
