@@ -25,7 +25,6 @@ from ..support.pairwise import quick_rows
 from .test_choice import law, law_of_one, shifted
 
 pa = pytest.importorskip("pyarrow")
-
 N = 400
 X = np.where(np.arange(N) % 4 == 1, math.nan, np.arange(N) % 10)
 Y = np.where(np.arange(N) % 5 == 1, math.nan, np.arange(N) % 7)

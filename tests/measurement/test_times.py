@@ -27,7 +27,6 @@ SPANS = np.random.default_rng(2).integers(-100, 4000, N).astype("m8[s]")
 HOUR = dt.timedelta(hours=1)
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
 ROWS = np.arange(N) % 3 > 0
-
 FEW = 331
 OF_POINTS = dp.median, dp.mean, dp.quantile, dp.quantiles, dp.percentile, dp.quantile_interval
 OF_POINTS += dp.minimum, dp.maximum, dp.trimmed_mean, dp.winsorized_mean

@@ -12,13 +12,10 @@ from dpfast.errors import ArgumentTypeError, DataError, MissingExtraError
 from dpfast.sensitivity import TreeCost, Triangles, triangles
 
 from ..reference.sensitivity import graphs as reference
+from ..support.sensitivities import close
 
 BETAS = (0.1, 0.5, 1.5, 8.0)
 COMPLETE = list(itertools.combinations(range(4), 2))
-
-
-def close(got, want):
-    return want * (1 - 1e-13) <= got <= want * (1 + 1e-12)
 
 
 def tree(edges, weights, bounds, k=0, beta=None):

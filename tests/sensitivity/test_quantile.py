@@ -20,17 +20,11 @@ from dpfast.summaries.order import Ranks
 
 from ..reference.sensitivity import quantile as reference
 from ..support.pairwise import pairwise, quick_rows
-from ..support.sensitivities import local_of, smooth_of
+from ..support.sensitivities import EXCESS, close, local_of, smooth_of
 
-EXCESS = 1 + 2.0**-41
 HALF = Fraction(1, 2)
 METHODS = [0, FORWARD, MIRRORED, DIVIDE | FORWARD, DIVIDE | MIRRORED]
 QUANTILES = [Fraction(q) for q in ("0", "0.1", "1/4", "1/3", "0.5", "0.6", "3/4", "0.9", "1")]
-
-
-def close(got, want):
-    """Equal but for the stated excess and the rounding of the reference."""
-    return want * (1 - 1e-13) <= got <= want * (1 + 1e-12)
 
 
 def smooth(data, q, beta, lo, hi, neighbors="replace"):

@@ -18,18 +18,12 @@ from dpfast.sensitivity.trimmed_add_remove import largest_pair
 
 from ..reference.sensitivity import statistics as reference
 from ..support.pairwise import quick_rows
-from ..support.sensitivities import global_of, local_of, smooth_of
+from ..support.sensitivities import EXCESS, close, global_of, local_of, smooth_of
 
 BETAS = (0.05, 0.3, 1.0, 7.0)
-EXCESS = 1 + 2.0**-41
 TENTH, FIFTH, FOUR = Fraction(1, 10), Fraction(1, 5), Fraction(2, 5)
 HALF = Fraction(49, 100)
 ADDED, REPLACE = {"neighbors": "add-remove"}, {"neighbors": "replace"}
-
-
-def close(got, want):
-    """Never below, and above by no more than what is stated."""
-    return want * (1 - 1e-13) <= got <= want * (1 + 1e-12)
 
 
 def agrees(every, local, smooth, fits=close):
@@ -264,8 +258,6 @@ SMOOTH, LOCAL = (
     {name: partial(verb, kind, neighbors="replace") for name, kind in KINDS.items()}
     for verb in (smooth_of, local_of)
 )
-
-
 rows = st.lists(st.floats(-3, 12), min_size=1, max_size=25)
 
 
@@ -411,8 +403,6 @@ def with_none(statistic):
 
 
 DOMAINS = {"many values": ((0, 1, 3, 9), range(6)), "many rows": ((0, 10), range(21))}
-
-
 MEANS = {
     "trimmed": (reference.trimmed, partial(smooth_of, dp.TrimmedMean)),
     "winsorized": (reference.winsorized, partial(smooth_of, dp.WinsorizedMean)),

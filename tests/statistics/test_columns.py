@@ -59,8 +59,6 @@ def test_without_noise_it_is_the_statistic_of_each_column(name, relation, masked
 
 
 MATRIX = np.zeros((3, 2))
-
-
 OF_TWO, W = {"a": [1.0], "w": [1.0]}, {"weights": "w"}
 
 

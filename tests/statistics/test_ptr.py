@@ -285,7 +285,6 @@ AR, REP = "add-remove", "replace"
 EPSILON, DELTA = 4.0, 0.05
 DOMAIN = (0.0, 1.0, 3.0, 7.0, math.nan)
 KW = {"bounds": (0, 7), "epsilon": EPSILON, "delta": DELTA}
-
 CASES = {
     "median": (lambda x, **kw: dp.ptr.quantile(x, 0.5, proposed=2.0, **KW, **kw), (REP, AR)),
     "quantile": (lambda x, **kw: dp.ptr.quantile(x, 0.2, proposed=2.0, **KW, **kw), (REP, AR)),
@@ -294,8 +293,6 @@ CASES = {
     "iqr without a scale": (lambda x, **kw: dp.ptr.iqr(x, ratio=2.5, **KW, **kw), (REP,)),
 }
 SIZES = {"mean": 11, "iqr": 6}
-
-
 COMBINATIONS = [
     (name, relation, policy)
     for name, (_, relations) in CASES.items()

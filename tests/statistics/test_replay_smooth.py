@@ -21,7 +21,6 @@ from .test_exponential_quantiles import near_pairs
 EPSILON = 0.7
 DOMAIN = (0.0, 1.0, 3.0, 10.0, math.nan)
 KW = {"bounds": (0, 10), "epsilon": EPSILON, "noise": "cauchy"}
-
 #: The release, and what part of its noise is too little. Some bounds are not tight at these sizes.
 CASES = {
     "median": (dp.median, 0.9), "quantile": (lambda x, **kw: dp.quantile(x, 0.2, **kw), 0.9),

@@ -31,7 +31,6 @@ from ..support.battery import same
 
 AR, REP = "add-remove", "replace"
 LOSSES = [Pure(1), Pure(4), Approx(1, 1e-6), Approx(0.03, 1e-4), ZCDP(0.02), ZCDP(30)]
-
 #: Inside the bounds, at both, beyond, and what is no number.
 NUMBERS = (-1.0, 0.3, 2.5, 1e308, math.nan)
 BOUNDS = (-1.0, 2.5)

@@ -76,14 +76,10 @@ DAYS = np.datetime64("2020-01-01") + X.astype(int)
 EDGES = [np.datetime64("2020-01-01") + i for i in (0, 30, 60)]
 PURE, APPROX = {"epsilon": 2}, {"epsilon": 2, "delta": 1e-6}
 BINS = {"bins": 4, "bounds": (0, 100)}
-
-
 PTR = {"bounds": (0, 100), "proposed": 10}
 #: Cases of the battery whose function has a statistic of its name; others have tests of their own.
 KINDS = {entry.function: entry.kind for entry in TABLE if entry.kind is not None}
 OTHERS = {"per_unit", "max_groups", "ratio"}
-
-
 MEASURED = [
     name
     for name, case in battery.CASES.items()

@@ -275,8 +275,6 @@ def test_what_is_missing_counts_unless_it_is_dropped():
 
 SIZES = np.arange(400) % 7 + 1
 WHO = np.repeat(np.arange(400), SIZES)
-
-
 VISITS = {"who": WHO, "x": WHO / 2}
 
 

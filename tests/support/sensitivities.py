@@ -2,6 +2,14 @@
 
 import dpfast as dp
 
+#: How much larger than the exact number a smooth bound may be.
+EXCESS = 1 + 2.0**-41
+
+
+def close(got, want):
+    """Equal but for the stated excess and the rounding of the reference."""
+    return want * (1 - 1e-13) <= got <= want * (1 + 1e-12)
+
 
 def global_of(kind, rows=None, *, neighbors="add-remove", **public):
     return dp.sensitivity.global_(kind(**public), rows=rows, neighbors=neighbors)

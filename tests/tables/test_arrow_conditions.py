@@ -23,7 +23,6 @@ f, i, w, day, row = map(pc.field, ("f", "i", "w", "day", "row"))
 ASK = {"epsilon": 400}
 frame, folder = rows_of_files.frame, rows_of_files.folder
 FEW = 150  # as many rows are tried one by one
-
 #: Expressions, of which the last ones fail on some values.
 TESTS = {
     "comparison": i >= 1,

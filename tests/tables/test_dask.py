@@ -29,8 +29,6 @@ HELD = [
     "groups of people", "mean", "quantiles", "means of a matrix", "median", "histogram of words",
     "private groups", "blocks of people", "k-means",
 ]  # fmt: skip
-
-
 SCHEDULERS = ["synchronous", "threads", pytest.param("processes", marks=pytest.mark.full)]
 
 

@@ -120,6 +120,14 @@ RELEASES = {
     "groups of people": lambda t, c, m, **r: dp.group_by(
         t(), "sex", keys=["F", "M"], ids="id", max_groups=2, max_rows=N
     ).mean("pay", **PAY, **r),
+    "drawn bounds of groups": lambda t, c, m, **r: dp.group_by(t(), "sex", keys=["F", "M"]).mean(
+        "pay", bounds="auto", epsilon=1, **r
+    ),
+    "weights of groups": lambda t, c, m, **r: dp.group_by(t(), "sex", keys=["F"]).histogram(
+        "age", bins=[0, 10, 50], weights="share", weight_bounds=(0, 1), epsilon=1, **r
+    ),
+    "keys": lambda t, c, m, **r: dp.select_keys(c("town"), epsilon=9, delta=1e-6, **r),
+    "distinct values": lambda t, c, m, **r: dp.count_distinct(c("town"), epsilon=1, **r),
     "blocks of people": lambda t, c, m, **r: [
         blocks(t(["age", "id"]), estimator, ids="id", bounds=[(0, 100)], **r)
         for estimator in (oldest, "median", "var")
@@ -146,7 +154,7 @@ def in_memory():
     )
 
 
-@quick_rows(9)
+@quick_rows(13)
 @pytest.mark.parametrize("name", RELEASES)
 @pytest.mark.parametrize("parts, seed", [(1, 0), (30, 2)])
 def test_answers_are_those_of_the_same_rows_in_memory(name, parts, seed):

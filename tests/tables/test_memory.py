@@ -17,7 +17,6 @@ from dpfast.tables.table import only
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 pq = pytest.importorskip("pyarrow.parquet")
-
 X = np.random.default_rng(0).uniform(size=(5000, 3))
 TABLE = {name: np.ascontiguousarray(X[:, j]) for j, name in enumerate("abc")}
 

@@ -12,7 +12,6 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DpfastError, SourceE
 pq = pytest.importorskip("pyarrow.parquet")
 pa = pytest.importorskip("pyarrow")
 fsspec = pytest.importorskip("fsspec")
-
 ASK = {"bounds": (0, 9), "epsilon": 400}
 
 

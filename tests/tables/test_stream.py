@@ -257,8 +257,6 @@ def aware(day):
 
 
 ZONED = {"bounds": (aware(LO), aware(HI)), "epsilon": 100}
-
-
 NO_BINS = [
     {"bins": 2, "bounds": {LO, HI}},
     *({"bins": bins} for bins in ([], b"", np.array(5), [HI, LO], [LO, LO, HI])),

@@ -32,6 +32,7 @@ from dpfast.tables.forms import Objects, as_column
 from dpfast.tables.memory import MemoryRows
 
 from ..reference.tables import rows as plain
+from ..support.battery import layouts
 from ..support.memory import peak
 from ..support.pairwise import every_value, pairwise, quick_rows
 from ..support.refused import refused
@@ -41,7 +42,6 @@ from .test_scan import rows as read_column
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
-
 ROWS = 1003
 KEY = Key(bytes(range(32)))
 
@@ -92,42 +92,26 @@ class Capsule:
         return self.values.__dlpack_device__()
 
 
-def forms(base):
-    odd = np.zeros(base.nbytes + 1, np.uint8)[1:].view(base.dtype).reshape(base.shape)
-    odd[...] = base
-    locked = base.copy()
-    locked.flags.writeable = False
-    return {
-        "plain": base,
-        "locked": locked,
-        "swapped": base.astype(base.dtype.newbyteorder()),
-        "strided": np.repeat(base, 3, axis=0)[::3],
-        "backwards": base[::-1].copy()[::-1],
-        "fortran": np.asfortranarray(base),
-        "DLPack": Capsule(base) if base.dtype.kind != "b" else base,
-        "not aligned": odd,
-        "subclass": base.view(type("Mine", (np.ndarray,), {})),
-    }
-
-
 @quick_rows(16)
 @pairwise(drop=True)
 @pytest.mark.parametrize("workers", [None, 1, 3])
 @pytest.mark.parametrize("shape", [(ROWS,), (ROWS, 3), (0,), (0, 2), (1, 1)])
 @pytest.mark.parametrize("dtype", [d.str for d in CHUNK_DTYPES] + ["<f2", "|b1"])
-def test_arrays_of_every_form(cut, dtype, shape, workers):
+def test_arrays_of_every_form(cut, dtype, shape, workers, tmp_path):
     base = (np.random.default_rng(0).integers(0, 2, shape) * 3).astype(dtype)
     want = np.dtype({"<f2": np.float32, "|b1": np.uint8}.get(dtype, dtype))
-    for name, array in forms(base).items():
+    forms = {"plain": base, "subclass": base.view(type("Mine", (np.ndarray,), {}))}
+    forms |= {"DLPack": Capsule(base) if base.dtype.kind != "b" else base}
+    for name, array in [*forms.items(), *list(layouts(base, tmp_path))[1:]]:  # after a list
         check(array, base.astype(want), workers=workers, dtype=want)
         if len(shape) == 1:
             check_source(array, base.astype(want))
         source = as_rows(array, None, workers)
         in_place = source.array is not None
-        if name in ("plain", "locked", "subclass"):
+        if name in ("plain", "read-only", "subclass", "memmap"):
             assert in_place == (want == np.dtype(dtype) or dtype == "|b1")
             assert not in_place or np.shares_memory(source.array, array) or array.size == 0
-        assert not (name == "swapped" and base.dtype.itemsize > 1 and in_place)
+        assert not (name == "byte-swapped" and base.dtype.itemsize > 1 and in_place)
 
 
 def test_records(cut):
@@ -607,8 +591,6 @@ def unreadable(self, *args, **kwargs):
 
 Unreadable = type("Unreadable", (), {"__array__": unreadable})
 UnreadableCapsule = type("UnreadableCapsule", (Capsule,), {"__dlpack__": unreadable})
-
-
 NO_DATA = [
     "4711.csv", b"4711", 4711, None, {4711}, {}, {4711: [1.0]}, {"": [4711]},
     {"a": [4711], "b": [4711, 4711]}, (value for value in [4711]), np.array(["4711"]),

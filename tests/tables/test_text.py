@@ -22,7 +22,6 @@ from .test_text_options import all_rows, alone, read_shifted, store
 
 pa = pytest.importorskip("pyarrow")
 arrow_csv = pytest.importorskip("pyarrow.csv")
-
 PIECES = [
     '"', '""', '"', "a", "b", "\r", "\n", "\r\n", "\n\n", "x" * 70, "y" * 200, '"x\r\ny"',
     '"a"b', 'a"', "\u00e9", "\ufeff", "\0",

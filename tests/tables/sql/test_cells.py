@@ -20,7 +20,6 @@ from ...support.pairwise import every_value, quick_rows
 
 pa = pytest.importorskip("pyarrow")
 INF, NAN = math.inf, math.nan
-
 QUICK = [(0, 100), (3, 3)]
 FULL = [
     (-1, 1), (-1e14, 1e13), (-1e3, 7.5), (0, 0), (1e-10, 3e-9), (1e-300, 1e-290),
@@ -136,8 +135,6 @@ def test_types_of_duckdb(kind, values, duckdb):
 
 
 MIXTURE = [1, 2.5, "3", "abc", b"7", None, 2**53 + 1, 2**63 - 1, -(2**63), INF, 0.1, 5e-324, True]
-
-
 DECLARED = ["", "real", "integer", "numeric", "decimal(20, 5)", "boolean", "text", "blob"]
 
 

@@ -11,7 +11,6 @@ from dpfast.tables.sql import dialects
 from ...support.lazy import Lazy, exp, sqlglot
 
 golden = Lazy("tests.tables.sql.golden", "Ibis is not installed: pip install 'dpfast[sql]'")
-
 #: Functions that fail on no value of their type.
 EVERYWHERE = """
     Abs Case And Or Cast Sum Count Min Max Coalesce Least Greatest Floor Concat RowNumber DenseRank
@@ -26,8 +25,6 @@ FUNCTIONS = {
 }
 #: Text whose cast to bytes is its UTF-8. Snowflake reads digits, and Trino has no such cast.
 CASTS_TO_BYTES = ("bigquery", "databricks")
-
-
 FEW = ["decimals", "long", "people", "words", "median_of_people", "moments"]
 #: One dialect has quick tests, of a few questions.
 OF_DIALECTS = [

@@ -197,7 +197,6 @@ def sums_of(engine, rows, least, most):
 
 
 SMALL, LARGE = [None, *range(8)], [None, 0, 1, 2**40, 2**53 + 1, 2**62, 2**63 - 1]
-
 CASES = [(SMALL, -3, 1), (LARGE, -(2**62), 5)] + [
     pytest.param(values, least, most, marks=pytest.mark.full)
     for values, least in [(SMALL, -3), (LARGE, 0), (LARGE, -(2**62))]

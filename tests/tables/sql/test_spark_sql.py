@@ -16,8 +16,6 @@ from .test_keys import keys_of
 
 # Of pyspark about pandas, of the JVM about sockets.
 pytestmark = pytest.mark.filterwarnings("ignore")
-
-
 narrow = answers.narrow
 
 
