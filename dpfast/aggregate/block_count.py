@@ -135,7 +135,7 @@ def suggest_blocks(
     most = min(rows // least, MOST_BLOCKS)
     if aggregator != "mean" and spreads is None:
         if any(biases):
-            rule = f"given beside a bias for aggregator={aggregator!r}"
+            rule = f"given together with bias for aggregator={aggregator!r}"
             checks.fail("spread", rule, spread)
         return min(most, _unknown(rows, share(aggregator, pairs, total)))
     varying = [i for i, (lo, hi) in enumerate(pairs) if lo < hi]

@@ -220,7 +220,7 @@ class Budget(Payer):
         self._wanted = None if neighbors is None else checks.neighbors(neighbors)
         self._ids = None if ids is None else checks.text("ids", ids)
         if self._ids == "":
-            checks.fail("ids", "the name of an id", ids)
+            checks.fail("ids", "a name that is not empty", ids)
         self._max_rows = None if max_rows is None else _rows_each(max_rows, ids)
         self._period = None if period is None else checks.choice("period", period, PERIODS)
         self._name = checks.text("name", name)
@@ -249,7 +249,7 @@ class Budget(Payer):
             advise(f"a new ledger at a relative path, {path!r}, {why}")
         self._file = self._storage = file = File(path, header, self._timeout)
         head, state = file.header, file.at_first
-        unit = None if state.unit is None else f"which is about {state.unit}"
+        unit = None if state.unit is None else f"it is for {state.unit}"
         for name, value, kept, words in (
             ("limit", limit, head.limit, str(head.limit)),
             ("neighbors", self._wanted, state.neighbors or self._wanted, repr(state.neighbors)),
@@ -259,7 +259,7 @@ class Budget(Payer):
             ("name", self._name or None, head.name, repr(head.name)),
         ):
             if value not in (None, kept):
-                checks.fail(name, f"that of {file.path}, {words}, or left out", value)
+                checks.fail(name, f"left out, or as in {file.path}: {words}", value)
         self._limit, self._name, self._created = head.limit, head.name, head.created
         self._max_rows, self._period = head.max_rows, head.period
 
@@ -422,7 +422,7 @@ class Budget(Payer):
         part = self._part
         if keys == []:
             raise BudgetError(
-                "budget refused the spend: a key pays for one spend, and this one was used"
+                "budget refused the spend: a key pays for one spend, and this key was used before"
             )
         if part is None:
             key = keys.pop() if keys else None
@@ -746,7 +746,7 @@ class Budget(Payer):
         kept = plain(answer)
         new, _ = self._recorded(kept)
         if not new:
-            checks.fail("answer", f"recorded once: entry {self._here.entry} has one", kept)
+            checks.fail("answer", f"recorded once: entry {self._here.entry} has an answer", kept)
 
     def _recorded(self, answer: Any) -> tuple[bool, Any]:
         """Record an answer with the last entry if it has none; return whether, and the one kept."""

@@ -120,7 +120,7 @@ class Block:
     def pay(self, number: int, append: Callable[[Share], int]) -> int:
         """Add the entry of a spend about a part, then the loss of the spend to the part's sum."""
         if not self.is_open:
-            raise BudgetError("budget refused the spend: the block of its part has ended")
+            raise BudgetError("budget refused the spend: the block of this part has ended")
         # Before the lock: a fork may have copied it while it was held.
         if self._process != witnesses():
             raise BudgetError(
@@ -233,8 +233,8 @@ class Part:
         if not (is_ours and {"where", "budget"} <= takes):
             checks.fail("function", RELEASE, function)
         for name, instead in (
-            ("budget", "the part pays from its own"),
-            ("where", "the part passes its own (for a smaller part make a column that tells it)"),
+            ("budget", "the part pays from the budget of its block"),
+            ("where", "the part keeps its own rows (for fewer, divide by a finer column)"),
         ):
             if name in kwargs:
                 checks.fail(name, f"left out: {instead}", kwargs[name])

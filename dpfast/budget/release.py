@@ -569,8 +569,8 @@ def relation_of_proof(neighbors: Any, budget: Any) -> Neighbors:
     relation = relation_of(neighbors, budget)
     if neighbors is None and relation == "replace":
         rule = (
-            "'add-remove' or 'replace', whichever you have proved it for (the budget, which is for "
-            "'replace', does not tell)"
+            "the relation that you have proved it for, 'add-remove' or 'replace' (the budget has "
+            "'replace', which proves nothing)"
         )
         checks.fail("neighbors", rule, neighbors)
     return relation

@@ -83,7 +83,7 @@ class CountDistinct(Statistic[int]):
 
     def __post_init__(self) -> None:
         if self.column is not None:
-            rule = "left out: values are those of all columns, and by group people are counted"
+            rule = "left out: all columns count, or by group the ids"
             checks.fail("column", rule, self.column)
 
     def mechanism(self, terms: Terms) -> Distinct:
@@ -241,7 +241,7 @@ def count_distinct(
     if (ids is None) != (max_groups is None):
         if ids is not None:
             checked(ids)
-        rule = "given with ids, and only then: how many values of a person count at most"
+        rule = "given with ids, and left out without: it limits the values of one id"
         checks.fail("max_groups", rule, max_groups)
     most = None if max_groups is None else checks.whole("max_groups", max_groups, 1)
     return CountDistinct().prepare(

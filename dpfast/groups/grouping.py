@@ -103,7 +103,7 @@ class Grouping:
                 if keys is None:
                     checks.fail("rows_limit", "left out if keys are private", persons.rows_limit)
                 if checks.is_auto(persons.max_groups):
-                    rule = "left out with max_groups='auto', for what that cuts is in no bar"
+                    rule = "left out with max_groups='auto', whose lost rows no error bar covers"
                     checks.fail("rows_limit", rule, persons.rows_limit)
         return cls(shown, persons, columns)
 
@@ -197,7 +197,7 @@ class Grouping:
         persons = self.persons
         assert persons is not None and persons.max_rows and persons.rows_limit
         if all(not isinstance(sums, Sums) or sums.lost_of_row is None for sums in mechanisms):
-            rule = "left out: it is for the bars of counts and sums of rows"
+            rule = "left out: only error bars of counts and sums of rows use it"
             checks.fail("rows_limit", rule, persons.rows_limit)
         step = replace(self._step(relation, Count()), rows=1)
         return Lost(
@@ -342,12 +342,12 @@ class Grouping:
         for name, mechanism in mechanisms.items():
             names = mechanism.names(name)
             if not taken.isdisjoint(names) or len(set(names)) < len(names):
-                checks.fail("statistics", "named so that no two columns have one name", name)
+                checks.fail("statistics", "named so that no two columns have the same name", name)
             taken.update(names)
             for column in text.intersection(mechanism.reads):
                 is_words = mechanism.is_text and column == mechanism.column
                 if not is_words and self.columns.cells(column):
-                    rule = "no column of keys, ids or text, where a file of text holds it"
+                    rule = "not also keys, ids or text, because it comes from a text file"
                     checks.fail("column", rule, column)
         # Bins of drawn bounds have names that are not known yet.
         for name, mechanism in mechanisms.items():

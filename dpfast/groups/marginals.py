@@ -469,7 +469,7 @@ class Marginals(Statistic[MarginalTables]):
 
     def mechanism(self, terms: Terms) -> MarginalCounts:
         if isinstance(terms.loss, Pure):
-            rule = "above 0 beside epsilon, or rho given instead, for the noise is Gaussian"
+            rule = "greater than 0 with epsilon, because the noise is Gaussian (or pass rho)"
             checks.fail("delta", rule, 0)
         residuals = planned(self.sizes, self.weights, terms.loss, terms.neighbors)
         return MarginalCounts(self, of_gaussian(terms.loss), terms.neighbors, residuals)
@@ -590,7 +590,7 @@ def attributes_of(categories: Any, bins: Any, bounds: Any) -> dict[str, Bins]:
     axes = {}
     for name in dict.fromkeys([*listed, *edges, *limits]):
         if checks.text("categories", name) in (COUNT, ERROR):
-            checks.fail("categories", f"given for attributes with names other than {name!r}", name)
+            checks.fail("categories", f"of names other than {name!r}, a column of answers", name)
         axis = edges.get(name), limits.get(name), listed.get(name)
         axes[name] = axis_of(*axis, f"[{name!r}]")
     if not axes:
@@ -630,7 +630,7 @@ def weights_of(importance: Any, requested: Iterable[Names]) -> tuple[tuple[Names
     for names, weight in checks.mapping("importance", importance).items():
         marginal = requested_names.get(frozenset(_names("importance", names, names_of_all)))
         if marginal is None:
-            checks.fail("importance", "given for requested marginals", names)
+            checks.fail("importance", "for marginals that ways requests", names)
         weights[marginal] = checks.number("importance", weight)
         if not 1e-6 <= weights[marginal] <= 1e6:
             checks.fail("importance", "from 1e-6 to 1e6", weight)

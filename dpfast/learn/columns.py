@@ -158,7 +158,7 @@ def _number(pair: tuple[float, float], bounds_argument: Any) -> NumberColumn:
 
 
 def _mixed(bounds: Any, categories: Any) -> list[NumberColumn | Bins]:
-    rule = "for each column a pair, or None where it has categories"
+    rule = "a pair for each column, or None for a column with categories"
     try:
         pairs_and_lists = list(zip(bounds, categories, strict=True))
     except Exception:  # the lengths differ, or an object raised an error

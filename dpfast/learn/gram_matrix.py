@@ -94,7 +94,7 @@ class GramMatrix:
         wide = max(hi - lo for lo, hi in bounds) if centered else largest
         exponent = math.frexp(wide or largest or 1.0)[1] - 1 - (BITS - 1)
         if math.frexp(largest)[1] - exponent > 50:
-            checks.fail("bounds", "at most 2**30 times as far from 0 as from each other", bounds)
+            checks.fail("bounds", "at most 2**30 times as far from 0 as they are apart", bounds)
         self.grid = math.ldexp(1.0, max(exponent, -1000))
         # Many columns have the same bounds.
         cells = {pair: _cells(*pair, self.grid) for pair in set(bounds)}

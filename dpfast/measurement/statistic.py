@@ -923,7 +923,7 @@ def of_unit(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -
         checks.fail("max_rows", "given with ids, to limit the rows of a person", None)
     if isinstance(unit.max_rows, str):
         if not statistic.draws_max_rows:
-            rule = "a whole number: people with at most so many rows are what is counted"
+            rule = "a whole number: the people with at most that many rows are counted"
             checks.fail_type("max_rows", rule, unit.max_rows)
 
         def bounded_unit(max_rows: int, part: Loss) -> Mechanism[Any]:
@@ -1191,7 +1191,7 @@ class Measurement(Around[Value], Preparing[Value]):
             measured=self,
         )
         if prepared.mechanism is not self.inner and prepared.mechanism.loss != self.inner.loss:
-            rule = "as measure() was told by columns, where and dtype: else the loss is another"
+            rule = "like columns, where and dtype of measure(): other data have another loss"
             checks.fail_kind("data", rule, data)
         return prepared
 

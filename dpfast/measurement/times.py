@@ -101,7 +101,7 @@ def clipped(times: Times, answer: Answer, bounds: Any, nan: Any) -> tuple[Any, A
     """
     if checks.is_auto(bounds):
         if times.dtype.kind == "M":  # dates are far from 0, where bounds are drawn
-            rule = f"a pair of {times.several}: those that are found are near 0, as durations are"
+            rule = f"a pair of {times.several}: 'auto' finds only bounds near 0, as of durations"
             checks.fail("bounds", rule, bounds)
         units = Units(times, Clipped(-LARGEST, LARGEST, 0), None, answer)
     else:

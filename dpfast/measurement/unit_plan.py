@@ -39,7 +39,7 @@ def unit_plan(
     if max_rows is None:
         max_rows = [1 << i for i in range((most - 1).bit_length() + 1)]
     elif not isinstance(max_rows, (list, tuple)) or not max_rows:
-        checks.fail_type("max_rows", "a list of whole numbers", max_rows)
+        checks.fail_type("max_rows", "a list of at least one whole number", max_rows)
     listed = [checks.rows_each(bound) for bound in max_rows]
     even = [min(n, many * bound) for bound in listed]
     bars = [bar(*pair).half_width for pair in zip(listed, even, strict=True)]

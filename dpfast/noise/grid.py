@@ -119,7 +119,7 @@ def integers(lo: float, hi: float) -> Lattice | None:
 
 def lattice(lo: float, hi: float, step: Fraction) -> Lattice:
     """Return the lattice of the multiples of `step` whose float64 lies between `lo` and `hi`."""
-    rule = "a number, some multiples of which are within the bounds"
+    rule = "a number that has a multiple within the bounds"
     first, last = math.ceil(Fraction(lo) / step), math.floor(Fraction(hi) / step)
     # Bounds are binary numbers: 0.7 is slightly less than 7/10, which the user means.
     first -= (first - 1) * step.numerator / step.denominator >= lo
@@ -128,7 +128,7 @@ def lattice(lo: float, hi: float, step: Fraction) -> Lattice:
         checks.fail("granularity", rule, float(step))
     size = max(abs(first), abs(last), 1) * 2 * step.numerator
     if max(size, step.denominator) > EXACT or last - first > MOST:
-        rule = f"a larger number, or one of fewer digits: {MOST} multiples at most are drawn among"
+        rule = f"a larger number, or one of fewer digits: at most {MOST} multiples may be drawn"
         checks.fail("granularity", rule, float(step))
     return Lattice(step, first, last)
 

@@ -237,6 +237,6 @@ def smooth(
 def _checked(statistic: Any) -> KnownSensitivity:
     """Return the statistic, or raise an error if it has no known sensitivities."""
     if not isinstance(statistic, KnownSensitivity):
-        rule = "one of known sensitivity, as dpfast.Median(bounds=(0, 9))"
+        rule = "of known sensitivity, such as dpfast.Median(bounds=(0, 9))"
         checks.fail_kind("statistic", rule, statistic)
     return statistic

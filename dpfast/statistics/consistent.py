@@ -162,7 +162,7 @@ def _total(name: str, value: Any, parts: Floats) -> Floats:
     total = total.reshape((1,) * parts.ndim) if total.ndim == 0 else total
     pairs = list(zip(total.shape, parts.shape, strict=False))
     if total.ndim != parts.ndim or any(size not in (1, whole) for size, whole in pairs):
-        rule = f"a number, or of the shape {parts.shape} with 1 for what is summed"
+        rule = f"a number, or an array of shape {parts.shape} with 1 for each summed axis"
         checks.fail(name, rule, total.shape)
     return total
 
@@ -171,7 +171,7 @@ def _variances(value: Any, count: int) -> list[float]:
     if value is None:
         return [1.0] * count
     least = 1 / MOST
-    rule = f"{count} numbers, 0 or {least:g} to {MOST:g}: of the parts, not 0, and of each total"
+    rule = f"{count} numbers: for the parts {least:g} to {MOST:g}, for each total this or 0"
     listed = items_of("variances", value, rule)
     spread = [checks.number("variances", variance, rule) for variance in listed]
     if len(spread) != count or not spread[0] or any(v and not least <= v <= MOST for v in spread):

@@ -68,7 +68,7 @@ class OnGrid(Ranked[Value]):
         if self.granularity is None:
             return
         if self.is_auto:
-            rule = "left out with bounds='auto', which need not hold any of its multiples"
+            rule = "left out with bounds='auto', since drawn bounds may hold no multiple of it"
             checks.fail("granularity", rule, self.granularity)
         step = checks.fraction("granularity", self.granularity)
         if step <= 0:
@@ -78,7 +78,7 @@ class OnGrid(Ranked[Value]):
     def read(self, data: Any, **rows: Any) -> View:
         view = super().read(data, **rows)
         if self.method == "joint" and view.adds:
-            rule = "one that reads few numbers, as 'recursive', for data of a database"
+            rule = "one that reads few numbers, such as 'recursive', for a database"
             checks.fail("method", rule, self.method)
         return view
 

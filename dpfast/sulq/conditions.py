@@ -198,7 +198,7 @@ class Combined(Condition):
 
 def _pair(word: str, a: Condition, b: Any) -> Condition:
     if not isinstance(b, Condition):
-        checks.fail_type("a condition", "combined with another one", b)
+        checks.fail_type("a condition", "combined with another condition", b)
     return Combined(word, (a, b))
 
 

@@ -326,8 +326,8 @@ class StatisticalQueryOracle(Oracle):
                 size = function.size
                 checks.fail(
                     "f",
-                    f"no larger than what the oracle was made for ({kind}), as its answer might "
-                    "be off by more than the tolerance",
+                    f"within the limits of the oracle ({kind}): otherwise its answer might be "
+                    "off by more than the tolerance",
                     f"a function of {size} numbers" if size > 1 else "wider bounds",
                 )
         parts = [self._plan.asking(function, i) for i, function in enumerate(functions, first)]

@@ -77,7 +77,7 @@ class Questions:
 
 def _tolerances(tolerance: Any, queries: Any) -> tuple[Fraction, ...]:
     if queries is None:
-        rule = "one for each question, or a number with queries"
+        rule = "a tolerance for each query, or one number together with queries"
         try:
             tolerances = [] if isinstance(tolerance, str) else list(tolerance)
         except TypeError:

@@ -143,7 +143,7 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
     ):  # whether a set fits would reveal the number of rows
         checks.fail(
             "sets",
-            "left out unless neighbors='replace', because other rows have no fixed numbers",
+            "left out unless neighbors='replace', because row numbers then change",
             f"neighbors={sums.neighbors!r}",
         )
     match question:

@@ -441,7 +441,7 @@ def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
         return arrow_table(table, name)
     else:
         return None
-    rule = "a table whose columns have names of their own, which are text"
+    rule = "a table whose columns have different names, each a text"
     columns = dict(pairs)
     if len(columns) < len(pairs) or [key for key in columns if not isinstance(key, str)]:
         checks.fail_kind(name, rule, data)

@@ -50,7 +50,7 @@ from .words import Words, holds_words
 #: The name of an argument, and its public numbers, which are compared with a column.
 Public: TypeAlias = tuple[str, Sequence[Any]]
 
-RECORDS = "0 (or -2) for data of several columns, and left out for one: a row has no answer"
+RECORDS = "0 (or -2) for several columns, or left out for one: a row has no answer"
 
 
 @dataclass(slots=True)  # not frozen, which would take a microsecond more for each

@@ -81,7 +81,7 @@ def nearest(name: str, names: Collection[str]) -> str:
 def wanted_columns(column: Any) -> list[Any]:
     """Return `column` as a list of names or numbers, or refuse it."""
     wanted: list[Any] = list(column) if isinstance(column, (list, tuple)) else [column]
-    rule = "a name, a place from 0, a list of these, or None"
+    rule = "a name, an index from 0, a list of these, or None"
     for wanted_column in wanted:
         if isinstance(wanted_column, bool) or not isinstance(
             wanted_column, (str, numbers.Integral, type(None))

@@ -171,7 +171,7 @@ def expect_matches(
         if not (isinstance(value, str) and texts):
             continue
         if value in texts.missing:
-            rule = f"words, and none that the file of {title} takes for a missing value"
+            rule = f"words that the file of {title} does not read as missing values"
             checks.fail(name, rule, value)
         if not texts.can_be(value):
             checks.fail(name, f"{texts.rule}, as {title} is", value)

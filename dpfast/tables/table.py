@@ -97,7 +97,7 @@ def of_columns(
     """
     if not columns:
         checks.fail_kind(name, "a table with a column of numbers", columns)
-    rule, columns_read = "numbers (choose columns, or give it as ids)", {}
+    rule, columns_read = "numbers (choose other columns, or pass this one as ids)", {}
     if words:
         rule = "numbers, or have categories that are text"
     for key, typed in columns.items():

@@ -436,7 +436,7 @@ def test_a_job_of_both_units_is_refused_before_anything_is_spent(write):
     dp.Budget(path=path.with_name("s.db")).spend(Pure(1), neighbors="add-remove")
     whose = write('epsilon = 4\nids = "who"\npath = "s.db"', PEOPLE)
     for ask in (job.run, job.explain):
-        with pytest.raises(ArgumentError, match=r"ids must be that of .* which is about rows"):
+        with pytest.raises(ArgumentError, match=r"left out, or as in .*: it is for rows"):
             ask(whose)
 
 

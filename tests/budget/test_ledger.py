@@ -237,20 +237,20 @@ def test_two_who_think_of_different_relations(path):
     with pytest.raises(BudgetError, match="by a budget for neighbors='replace'"):
         second.spend(Pure(0.1), neighbors=REP)
     assert len(first.history) == 1
-    with pytest.raises(ArgumentError, match="neighbors must be that of"):
+    with pytest.raises(ArgumentError, match="neighbors must be left out, or as in"):
         dp.Budget(path=path, neighbors=REP)
 
 
 @pytest.mark.parametrize("words, said", [
-    ({"epsilon": 2}, r"limit must be that of .*study.db, Approx\(epsilon=1, delta=1e-06\)"),
-    ({"epsilon": 1}, "limit must be that of"),
-    ({"rho": 1}, "limit must be that of"),
-    ({"epsilon": 1, "delta": 2e-6}, "limit must be that of"),
+    ({"epsilon": 2}, r"left out, or as in .*study.db: Approx\(epsilon=1, delta=1e-06\)"),
+    ({"epsilon": 1}, "limit must be left out, or as in"),
+    ({"rho": 1}, "limit must be left out, or as in"),
+    ({"epsilon": 1, "delta": 2e-6}, "limit must be left out, or as in"),
     ({"delta": 1e-6}, "epsilon must be given"),
     ({"epsilon": -1}, "epsilon must be"),
-    ({"neighbors": AR}, "neighbors must be that of .*'replace', or left out"),
+    ({"neighbors": AR}, "neighbors must be left out, or as in .*: 'replace'"),
     ({"neighbors": "friends"}, "neighbors must be one of"),
-    ({"name": "other"}, "name must be that of .*'study', or left out"),
+    ({"name": "other"}, "name must be left out, or as in .*: 'study'"),
     ({"timeout": 0}, "timeout must be"),
     ({"name": "\ud800"}, "name must be text that UTF-8 can encode"),
 ], ids=str)  # fmt: skip

@@ -90,7 +90,7 @@ def test_a_stream_is_a_loss_of_rows(make):
 
 
 @pytest.mark.parametrize("given, said", [
-    ({"ids": ""}, "ids must be the name of an id"),
+    ({"ids": ""}, "ids must be a name that is not empty"),
     ({"ids": 3}, "ids must be text"),
     ({"ids": "\ud800"}, "ids must be text that UTF-8"),
     ({"max_rows": 3}, "max_rows must be left out without ids"),
@@ -207,7 +207,7 @@ def test_two_who_think_of_different_units(path):
     for ids in ("who", None):
         with pytest.raises(BudgetError, match="by a budget for ids='who', while the first spend"):
             spend(people, ids)
-    with pytest.raises(ArgumentError, match="ids must be that of"):
+    with pytest.raises(ArgumentError, match="ids must be left out, or as in"):
         pickle.loads(packed)
     assert len(rows.history) == 1
 

@@ -166,7 +166,7 @@ REFUSED = [
     ({"s": dp.Mean(**AUTO)}, "column must be given"),
     ({"h": STATISTICS["histogram"], "h 3": dp.stat.count()}, "named differently from the bins"),
     ({"s": HEAVY}, "do not overflow float64"),
-    ({"s": STATISTICS["quantiles"], "s 0.2": dp.stat.count()}, "no two columns have one name"),
+    ({"s": STATISTICS["quantiles"], "s 0.2": dp.stat.count()}, "no two columns have the same name"),
 ]
 
 

@@ -354,7 +354,7 @@ def test_a_limit_that_makes_no_sense_or_without_a_bar_is_refused_before_the_spen
             with pytest.raises((ArgumentError, ArgumentTypeError), match=words):
                 dp.group_by({"who": [1, 2], "k": AB}, "k", **{"keys": AB, **WHO} | more)
     groups, paid = grouped([(1, 1)]), {"epsilon": 1, "budget": dp.Budget(epsilon=1)}
-    words = "rows_limit must be left out: it is for the bars"
+    words = "rows_limit must be left out: only error bars"
     for call, match in (
         (lambda: groups.mean("x", bounds=(0, 4), **paid), words),
         (lambda: groups.top_k(1, **paid), words),

@@ -270,7 +270,7 @@ REFUSED = {
     "no statistics": (of_groups({}), "statistics", "mapping"),
     "a list of statistics": (of_groups([dp.stat.count()]), "statistics", "mapping"),
     "what is none": (of_groups({"n": np.mean}), "statistics", "dpfast.stat"),
-    "the name of the keys": (of_groups({"city": dp.stat.count()}), "statistics", "one name"),
+    "the name of the keys": (of_groups({"city": dp.stat.count()}), "statistics", "the same name"),
     "private keys' weight": (agg(PRIVATE, {"keys": dp.stat.count()}, DELTA), "statistics", "keys"),
     "a weight of nothing": (agg(GROUPS, weights={"m": 1}), "weights", "'n'"),
     "a weight of 0": (agg(GROUPS, weights={"n": 0}), "weights", "greater than 0"),
@@ -284,7 +284,7 @@ REFUSED = {
         **BOUNDS, **EPSILON), "qs", "different"),
     "too many for top": (lambda budget: dp.group_by(**GROUPS).top_k(2, epsilon=1, budget=budget),
         "k", "at most"),
-    **{f"two columns of one name, {i}": (columns(*given), "statistics", "no two columns have one")
+    **{f"two columns of one name, {i}": (columns(*given), "statistics", "columns have the same")
         for i, given in enumerate([({"k": dp.stat.count()},), ({**COUNT, "n error": COUNT["n"]},),
             (COUNT, "n error", [1]), (QUANTILES,), (LABELS,)])},
     **{f"{name} of heavy rows {most}": (heavy(name, most, weight), "weight_bounds", "overflow")
@@ -423,7 +423,7 @@ def test_numbers_are_short_where_that_tells_them_apart(monkeypatch):
     # Planted: a bin that another hides.
     monkeypatch.setattr("dpfast.groups.counts.labels", lambda some: [f"{x:g}" for x in some])
     forget()
-    with pytest.raises(ArgumentError, match="no two columns have one name"):
+    with pytest.raises(ArgumentError, match="no two columns have the same name"):
         edges()
     forget()
 
@@ -451,7 +451,7 @@ def test_a_file_of_text_holds_keys_and_numbers(tmp_path):
         assert groups.count("w", epsilon=99)["count"].tolist() == [20, 20]
     for by, keys, ids in (("i", [1, 2], {}), ("w", ["a"], {"ids": "i", "max_rows": 1})):
         groups = dp.group_by(scanned, by, keys=keys, **ids)
-        with pytest.raises(ArgumentError, match="column must be no column of keys, ids or text"):
+        with pytest.raises(ArgumentError, match="column must be not also keys, ids or text"):
             groups.sum("i", bounds=(0, 9), epsilon=1, budget=budget)
     assert not budget.history
 

@@ -478,7 +478,7 @@ class ExponentialCategorical(_OfLabels):
         self._labels = sorted({label for pair in self._distances for label in pair})
         pairs = [(a, b) for a in self._labels for b in self._labels if a != b]
         if any(pair not in self._distances for pair in pairs):
-            checks.fail("utility_list", "the distance of each two labels", distances)
+            checks.fail("utility_list", "a distance for each pair of labels", distances)
         shown = [[a, b, d] for (a, b), d in self._distances.items() if a < b]
         vars(self)["utility_list"] = shown
 

@@ -85,7 +85,7 @@ class Threshold:
         # The factors cover the rounding errors of the logarithms and of the quantile in float64.
         share = -math.expm1(math.log1p(-delta) / groups) * (1 - 2.0**-40)
         if share < 1e-300:
-            checks.fail("delta", "at least 1e-300 for each key of a person", delta)
+            checks.fail("delta", f"at least 1e-300 for each of {groups} partitions of an id", delta)
         tail = float(noise.scale) * quantile(distribution, share)
         least = 1.0 + tail + abs(tail) * 2.0**-40 + 2 * noise.grid  # noise is rounded to the grid
         return cls(noise, least, below, loss)

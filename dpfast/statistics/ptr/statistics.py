@@ -248,7 +248,7 @@ class Iqr(OfRanks):
             return super().of_column(column, terms)
         if terms.neighbors != "replace":
             rule = (
-                "'replace', and ids left out, without proposed: the number of rows must be public"
+                "'replace' without ids if proposed is left out: the number of rows must be public"
             )
             checks.fail("neighbors", rule, terms.neighbors)
         loss, test, left = split(terms.loss, self.test_share)

@@ -52,9 +52,9 @@ OF_TIMES = _names(
     "ExtractYear ExtractMonth ExtractDay ExtractDayOfYear ExtractQuarter ExtractHour "
     "ExtractMinute ExtractSecond DayOfWeekIndex DayOfWeekName"
 )
-RULE = "sure to fail on no value"
+RULE = "an expression that cannot fail"
 #: The hint for all other operations.
-OTHERWISE = "in a view it is yours to know"
+OTHERWISE = "define it in a view, if you know that it cannot fail"
 MENDS = {
     "Cast": "clip at both ends, or use int32 or try_cast",
     "Divide": "divide by a number, or by x.nullif(0)",

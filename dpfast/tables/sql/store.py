@@ -35,7 +35,7 @@ from .times import counted
 from .units import first_rows, totals_of, units_of
 
 RULE = "a table of a database, or a column of one, as Ibis has them"
-WHERE = "a condition of the same table, as t['x'] > 3"
+WHERE = "a condition of the same table, such as t['x'] > 3"
 #: If products must not underflow, values below SPECK times the largest one count as 0. The largest
 #: one must be at least SMALL.
 SPECK, SMALL = 2.0**-100, 1e-100
