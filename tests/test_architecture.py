@@ -82,12 +82,8 @@ def test_an_upward_import_is_caught(line, tmp_path, monkeypatch):
     (tmp_path / "noise").mkdir()
     (tmp_path / "noise" / "grid.py").write_text(line)
     monkeypatch.setattr(rooms, "PACKAGE", tmp_path)
-    found = set(rooms.imports(tmp_path / "noise" / "grid.py", rooms_of_everything()))
+    found = set(rooms.imports(tmp_path / "noise" / "grid.py", dict.fromkeys(EDGES(), PACKAGE)))
     assert list(upward({"noise.grid": found}))
-
-
-def rooms_of_everything():
-    return dict.fromkeys(EDGES(), PACKAGE)
 
 
 @pytest.mark.parametrize("level", [".", "..noise", "dpfast.noise"])

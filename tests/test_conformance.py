@@ -49,10 +49,6 @@ def limit(**kw):
     return dp.Budget(epsilon=10**6, delta=0.9, **kw)
 
 
-def budget_for(loss):
-    return dp.Budget(rho=10**6) if "rho" in loss else limit()
-
-
 def test_every_release_is_in_the_battery():
     found = dict(public())
     assert set(found) >= NO_RELEASES
@@ -223,7 +219,7 @@ def counts_all(case):
 def test_what_is_spent_is_what_was_asked_under_the_relation_that_was_said(name):
     case = CASES[name]
     for loss, relation in itertools.product(case.losses, case.relations):
-        budget = budget_for(loss)
+        budget = dp.Budget(rho=10**6) if "rho" in loss else limit()
         kw = {"neighbors": relation} if "neighbors" in case.parameters else {}
         case(case.data, loss, budget=budget, **kw)
         (line,) = budget.history

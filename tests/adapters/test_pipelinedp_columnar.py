@@ -31,11 +31,6 @@ def _tool():
     pipeline = pytest.importorskip("pipeline_dp", reason="needs pipeline-dp")
 
 
-def metric(name):
-    own = pipeline.Metrics
-    return getattr(own, name) if isinstance(name, str) else own.PERCENTILE(name)
-
-
 def parameters(metrics=ALL, **more):
     asked = {
         "noise_kind": pipeline.NoiseKind.LAPLACE,
@@ -44,7 +39,9 @@ def parameters(metrics=ALL, **more):
         "min_value": 0.0,
         "max_value": 20.0,
     } | more
-    return pipeline.AggregateParams(metrics=[*map(metric, metrics)], **asked)
+    own = pipeline.Metrics
+    metrics = [getattr(own, m) if isinstance(m, str) else own.PERCENTILE(m) for m in metrics]
+    return pipeline.AggregateParams(metrics=metrics, **asked)
 
 
 def aggregated(params, public=None, table=TABLE, names=NAMES, epsilon=300, seed=1, **more):

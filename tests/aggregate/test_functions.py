@@ -29,10 +29,6 @@ from ..support import faults
 from ..support.pairwise import every_value, quick_rows
 
 
-def contiguous(n, blocks):
-    return Partition(ContiguousLabels(blocks, n))
-
-
 def outputs(function, rows, partition, executor="auto", limit=None, job=None):
     bound = PythonFunction(function, executor, limit).bind(as_rows(rows), None)
     return bound.outputs(as_rows(rows), partition, job or Job())
@@ -108,8 +104,9 @@ class Callable:
 )
 def test_its_name_stands_in_the_ledger(function, name):
     bound = resolve(function).bind(as_rows(np.arange(3.0)), None)
+    partition = Partition(ContiguousLabels(3, 9))
     assert bound.name == name
-    assert outputs(function, np.arange(9.0), contiguous(9, 3))[:, 0].tolist() == [1, 4, 7]
+    assert outputs(function, np.arange(9.0), partition)[:, 0].tolist() == [1, 4, 7]
 
 
 RNG = np.random.default_rng(8)

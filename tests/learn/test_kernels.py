@@ -164,17 +164,13 @@ def test_sums_in_two_halves_may_be_larger_than_64_bits():
     assert wholes(total).tolist() == exact != wholes(plain).tolist()
 
 
-def labeled(n, d):
+@OF_EACH_SHAPE
+def test_sums_of_classes_are_those_of_the_definition(n, d):
     g = np.random.default_rng(n + d)
     first = g.integers(-60, 0, d)
     last = first + g.integers(0, 90, d)
     limits = np.array([2.0 ** g.integers(-3, 4, d), first, last, (first + last) // 2])
-    return numbers(g, n, d, 30), limits, u4(g.integers(0, 6, n))
-
-
-@OF_EACH_SHAPE
-def test_sums_of_classes_are_those_of_the_definition(n, d):
-    rows, limits, key = labeled(n, d)
+    rows, key = numbers(g, n, d, 30), u4(g.integers(0, 6, n))
     sums, expected = np.zeros((4, 2, d)), classes.sums(rows, limits, key, 3)
     for times in 1, 2:  # they are added to
         missing = kernels.class_totals(rows, limits, key, sums)
@@ -274,21 +270,18 @@ def paired(rows, labels, columns, skip, step=MOST_PAIRS):
     return sums.tolist(), both.tolist(), missing
 
 
-def with_target(n, d):
-    rows, _, columns, _ = sides(n, d + 1)
-    columns[3] *= REACH_PAIRS / REACH
-    return rows[:, :d].copy(), rows[:, d].copy(), columns
-
-
 @pairwise
 @pytest.mark.parametrize("missing", ["some", "one"])
 @pytest.mark.parametrize("skip", [True, False])
 @pytest.mark.parametrize("shape", [*SHAPES, *((100, d) for d in (2, 4, 7, 9, 11, 14, 24))])
 def test_products_with_a_target_are_those_of_one_row_at_a_time(shape, skip, missing):
-    rows, target, columns = with_target(*shape)
+    n, d = shape
+    rows, _, columns, _ = sides(n, d + 1)
+    columns[3] *= REACH_PAIRS / REACH
+    rows, target = rows[:, :d].copy(), rows[:, d].copy()
     if missing == "one" and len(rows):
         rows, target = np.nan_to_num(rows, nan=0.5), np.nan_to_num(target, nan=0.5)
-        rows[shape[0] // 2, shape[1] // 2] = math.nan
+        rows[n // 2, d // 2] = math.nan
     joined = np.column_stack([rows, target]).tolist()
     expected = margin.pairs(joined, columns.T.tolist(), skip)
     for step in MOST_PAIRS, 37:

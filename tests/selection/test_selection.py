@@ -143,14 +143,6 @@ def test_shapes():
     assert draw(np.array([0.0, 1e3], object)) == 1
 
 
-def certain(shape, axis, seed=0):
-    rng = np.random.default_rng(seed)
-    scores = rng.integers(0, 20, shape)
-    best = rng.integers(0, shape[axis], np.delete(shape, axis))
-    np.put_along_axis(scores, np.expand_dims(best, axis), 120, axis)
-    return scores, best
-
-
 @every_value(drop=True)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
@@ -159,7 +151,10 @@ def certain(shape, axis, seed=0):
     lambda x: np.repeat(x, 2, axis=1)[:, ::2],
 ], ids=["C", "F", "reversed", "strided"])  # fmt: skip
 def test_each_row_has_its_own_draw(dtype, axis, layout):
-    scores, best = certain((4, 5, 6), axis)
+    rng, shape = np.random.default_rng(0), (4, 5, 6)
+    scores = rng.integers(0, 20, shape)
+    best = rng.integers(0, shape[axis], np.delete(shape, axis))
+    np.put_along_axis(scores, np.expand_dims(best, axis), 120, axis)
     scores = layout(scores.astype(dtype))
     for draw in DRAWS:
         assert (draw(scores, sensitivity=1, epsilon=2, axis=axis) == best).all()
@@ -248,16 +243,6 @@ def test_the_largest_epsilon_within_a_rho(rho):
         assert ZCDP.of_pure(loss(found * (1 + Fraction(1, 2**40)))).rho > rho
 
 
-def tilted_exactly(scores, base, c):
-    """Exact log-weights less the largest."""
-    whole = [
-        None if b == -INF or s == -INF else Fraction(c) * Fraction(s) + Fraction(b)
-        for s, b in zip(scores, base, strict=True)
-    ]
-    best = max(x for x in whole if x is not None)
-    return [None if x is None else best - x for x in whole]
-
-
 numbers = st.floats(-1e6, 1e6) | st.floats(-1e300, 1e300) | st.just(-INF)
 logs = st.floats(-50, 50) | st.floats(-REACH, REACH) | st.just(-INF)
 
@@ -272,7 +257,12 @@ def test_tilted_distances_are_within_their_slack(pairs, c):
     based = TiltedScores(Stored(scores), base, c)
     peaks = based.peaks(2)
     found = based.distance(np.arange(len(scores)))
-    gaps = tilted_exactly(scores, base, c)
+    whole = [
+        None if b == -INF or s == -INF else Fraction(c) * Fraction(s) + Fraction(b)
+        for s, b in zip(scores, base, strict=True)
+    ]
+    best = max(x for x in whole if x is not None)
+    gaps = [None if x is None else best - x for x in whole]
     shift = {based.exact(j) - gap for j, gap in enumerate(gaps) if gap is not None}
     assert len(shift) == 1 and 0 <= shift.pop() <= 3 * Fraction(based.slack)
     for j, gap in enumerate(gaps):

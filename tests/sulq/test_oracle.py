@@ -47,14 +47,6 @@ def made(data, neighbors="replace", **kw):
     return StatisticalQueryOracle(data, **kw)
 
 
-def cost_of(rows, kw):
-    names = ("tolerance", "queries", "confidence", "bounds", "l2", "size", "neighbors")
-    given = {name: kw[name] for name in names if name in kw}
-    given = {"tolerance": 0.2, "queries": 3, **given}
-    loss, delta = "rho" if "rho" in kw else "epsilon", kw.get("delta", 0)
-    return oracle_cost(rows, loss=loss, delta=delta, **given)
-
-
 @quick_rows(1)
 @pytest.mark.parametrize("tolerances", [[0.01] * 7, [0.01, 0.02, 0.02, 0.3]])
 @pytest.mark.parametrize("bounds", [(0, 1), (-1, 1), (2, 2.5)])
@@ -208,10 +200,14 @@ def test_answers_are_within_the_tolerance_with_the_worst_noise(relation, kw, nam
     ask, more = QUESTIONS[name]
     kw = {"bounds": (LO, HI), "neighbors": relation, **kw, **more}
     worst = {1.0: 0.0, 1.25: 0.0}
-    cost = cost_of(1003 if relation == "replace" else 1000, kw)
+    rows = 1003 if relation == "replace" else 1000
+    names = ("tolerance", "queries", "confidence", "bounds", "l2", "size", "neighbors")
+    given = {"tolerance": 0.2, "queries": 3} | {name: kw[name] for name in names if name in kw}
+    loss = "rho" if "rho" in kw else "epsilon"
+    cost = oracle_cost(rows, loss=loss, delta=kw.get("delta", 0), **given)
     monkeypatch.setattr(cost_module, "least_loss", lambda *args: cost)
     for data in (np.full(1003, -9.0), np.full(1003, 9.0), np.linspace(-3, 3, 1003)):
-        kw["rows"] = 1003 if relation == "replace" else 1000
+        kw["rows"] = rows
         exact = EXACT[name](data).mean(axis=-1)
         for scale, signs in itertools.product(worst, SIGNS[relation]):
             try:
