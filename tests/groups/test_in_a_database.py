@@ -14,14 +14,12 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.groups import ranks
 from dpfast.groups.rows import EVERY
-from dpfast.measurement.statistic import offer
 from dpfast.rng import InsecureGenerator
 from dpfast.summaries.cells import Cells
 from dpfast.tables.base import Feature, Units
 from dpfast.tables.columns import Rows
 from dpfast.tables.sql import groups as sql
 from dpfast.tables.sql.store import Database
-from dpfast.tables.sql.units import MOST
 
 from ..support.databases import ENGINES, HOSTILE, connect, in_memory, table
 from ..support.pairwise import every_value, quick_rows
@@ -116,55 +114,6 @@ PAIRS = {
 }
 BOUNDED = {"ids": "who", "max_rows": 2, "max_groups": 3}
 WEIGHTS = {"weights": "w", "weight_bounds": (0, 2)}
-WORDS = ["a", "A", "a ", "é"]
-FAR = DATA | {"x": np.full(ROWS, 9.0)}  # all rows at the end of the bounds
-
-
-def told(rows):
-    """The mechanism of a question about people, and its exact integers by group."""
-    groups = dp.group_by(rows, "word", keys=WORDS, ids="who", max_groups=2, max_rows=2)
-    asked = ("rows", FEW["rows"]), ("sum", FEW["sum"])
-    offered = offer(1, 0, None, "add-remove", None, None)
-    mechanism = groups._grouping.table("agg", asked, offered)
-    coder, found = mechanism.group_sums(groups._rows, InsecureGenerator(1).stream())
-    rooms = [found.rooms[name][: coder.groups].tolist() for name, _ in asked]
-    if np.ndim(rooms[1]) == 3:  # integers of two words
-        rooms[1] = [[low % 2**64 + (high << 64) for low, high in own] for own in rooms[1]]
-    return mechanism, [np.array(room, float) for room in rooms]
-
-
-def largest_moves(engine, draws):
-    """How many groups a unit changes at most, by how many rows, and features by how much a row."""
-    mechanism, whole = told(in_database(engine, FAR))
-    features = mechanism.statistics["sum"].plan.linear.features
-    largest = [max(abs(lo), abs(hi)) for _, lo, hi, _ in features]
-    moves = []
-    for who in draws:
-        left = {name: column[DATA["who"] != who] for name, column in FAR.items()}
-        _, other = told(in_database(engine, left))
-        rows, sums = (abs(whole[i] - other[i]) for i in (0, 1))
-        moves.append((np.count_nonzero(rows), rows.max(), round((sums / largest).max(), 6)))
-    return tuple(map(max, zip(*moves, strict=True)))
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_unit_moves_sums_by_no_more_than_its_bounds(engine):
-    draws = [1, 7] if engine == "duckdb" else [3]
-    assert all(np.count_nonzero(DATA["who"] == who) > 4 for who in draws)
-    assert largest_moves(engine, draws) == (2, 2, 2)
-
-
-@pytest.mark.parametrize("name", ["first_groups", "bounded"])
-def test_a_unit_in_all_its_groups_or_with_all_its_rows_is_caught(name, monkeypatch):
-    right = sql.bounded
-
-    def unbounded(units, keys, features, dialect):
-        return right(units, keys, [one._replace(rows=MOST) for one in features], dialect)
-
-    monkeypatch.setattr(sql, name, unbounded if name == "bounded" else lambda units, *_: units)
-    groups, rows, size = largest_moves("duckdb", [1])
-    assert groups > 2 if name == "first_groups" else rows > 2 and size > 2
 
 
 @pytest.mark.parametrize("engine", ["duckdb", full("sqlite")])

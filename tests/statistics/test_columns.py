@@ -208,8 +208,6 @@ def test_tables_where_a_column_should_be_and_columns_where_a_table_should_be():
           for call in (partial(dp.count, nan="drop"), dp.count_nonzero)),
         (partial(dp.count, {}), "a table with a column"),
         (partial(dp.count, np.ones((2, 2, 2))), "one or two dimensions"),
-        (partial(dp.count, "table.csv"), "dpfast.scan"),
-        *((partial(median, data), "or pass axis=0") for data in (frame, frame.to_numpy())),
         (partial(median, np.arange(9.0), axis=0), "axis must be left out"),
         (partial(dp.quantile, frame, 0.5, axis=1, bounds=(0, 9)), "axis must be 0"),
         (partial(dp.percentile, frame, [5, 50], bounds=(0, 9)), "or pass axis=0"),

@@ -339,8 +339,6 @@ def test_what_is_no_text_is_no_word_and_rows_that_are_left_out_have_none():
     ({"bounds": {"town": (0, 1)}}, ArgumentError, "text"),
     ({"bounds": {"day": (0, 1)}}, ArgumentTypeError, "bounds"),
     ({"categories": {"is_new": ["a"]}}, ArgumentError, "text"),
-    ({"categories": {"town": ["a", "a"]}}, ArgumentError, "different"),
-    ({"categories": {"town": [1]}}, ArgumentTypeError, "categories"),
     ({"epsilon": 1e-9}, ArgumentError, "epsilon"),
 ])  # fmt: skip
 def test_bad_arguments_are_refused_before_the_spend(given, error, says):
