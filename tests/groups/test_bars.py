@@ -20,7 +20,6 @@ from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
-from ..support.databases import connect, table
 from ..support.pairwise import quick_rows
 
 ALIKE, RUNS = 400, 5
@@ -364,17 +363,6 @@ def test_a_limit_that_makes_no_sense_or_without_a_bar_is_refused_before_the_spen
         with pytest.raises(ArgumentError, match=match):
             call()
     assert not paid["budget"].history
-
-
-def test_rows_lost_in_a_database_are_those_of_memory():
-    rng = np.random.default_rng(2)
-    data = {"who": rng.integers(0, 60, 900), "k": np.array(AB)[rng.integers(0, 2, 900)]}
-    columns = {"who": ("int64", data["who"].tolist()), "k": ("string", data["k"].tolist())}
-    here, there = (
-        dp.group_by(one, "k", keys=AB, **WHO).count(epsilon=1, rng=InsecureGenerator(1)).to_dict()
-        for one in (data, table(connect("duckdb"), columns))
-    )
-    assert here == there
 
 
 def test_bars_of_durations_and_bins_hold_rows_lost_too():

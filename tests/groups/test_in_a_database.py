@@ -259,6 +259,7 @@ QUESTIONS = {
         for nan, (keys, people) in product(("drop", "upper", 7.5),
             (([0, 2, 5], {}), (None, {}), ([0, 2], BOUNDED)))},
     "units": (DATA, ["word"], TWO, OF_PEOPLE, PEOPLE),
+    "units and rows lost": (DATA, ["word"], TWO, {"n": FEW["rows"]}, PEOPLE | {"rows_limit": 5}),
     "totals of units": (DATA, ["word"], TWO, TOTALS, PEOPLE),
     "units of private keys": (DATA, ["number"], None, OF_PEOPLE, {**PEOPLE, "max_groups": 3}),
     "bins of units": (DATA, ["word"], TWO, BINS, {**PEOPLE, "max_groups": 4}),

@@ -200,11 +200,6 @@ def test_rounding_is_paid_out_of_epsilon():
     assert own.c == pytest.approx(float(exact) / 4, rel=1e-12)
 
 
-def draw(data, qs, bounds=(0.0, 1.0), seed=0, **more):
-    options = {"epsilon": 1, "rng": dp.rng.InsecureGenerator(seed), **more}
-    return dp.quantiles(data, qs, bounds=bounds, method="joint", **options)
-
-
 def test_too_small_a_loss_is_refused_before_the_spend():
     given = {"data": [1.0], "qs": [0.5], "bounds": (0, 1), "method": "joint"}
     refused(dp.quantiles, r"epsilon must be at least .*rounding", **given, epsilon=1e-15)
@@ -213,6 +208,7 @@ def test_too_small_a_loss_is_refused_before_the_spend():
 
 def test_too_many_rows_is_an_answer(monkeypatch):
     monkeypatch.setattr(joint, "MOST_ROWS", 3)
+    asked = {"qs": [0.5], "bounds": (0, 1), "method": "joint", "epsilon": 1}
     with pytest.raises(DataError, match="recursive"):
-        draw([0.1, 0.2, 0.3, 0.4], [0.5])
-    assert draw([0.1, 0.2, 0.3], [0.5]).shape == (1,)
+        dp.quantiles([0.1, 0.2, 0.3, 0.4], **asked)
+    assert dp.quantiles([0.1, 0.2, 0.3], **asked).shape == (1,)

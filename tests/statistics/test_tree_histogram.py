@@ -194,11 +194,9 @@ def test_the_bound_is_that_of_the_law_and_hardly_more(loss):
 
 
 def test_what_is_refused():
-    for kw, words in (
-        ({"bins": [[0, 1], [0, 1]]}, "bins"), ({"bins": 3, "fan_out": 1}, "fan_out"), ({}, "bins")
-    ):  # fmt: skip
-        with pytest.raises(ArgumentError, match=words):
-            dp.tree_histogram(X, **{"bounds": (0, 1), "epsilon": 1, **kw})
+    for bins in ([[0, 1], [0, 1]], None):
+        with pytest.raises(ArgumentError, match="bins"):
+            dp.tree_histogram(X, bins=bins, bounds=(0, 1), epsilon=1)
     tree, days = exact(X, bins=4, bounds=(0, 100)), np.array(["2024-01-01", "2024-02-01"], "M8[D]")
     dated = exact(days[:1], bins=days)
     for call, error, words in (
