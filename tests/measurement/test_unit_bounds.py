@@ -186,18 +186,6 @@ def test_it_is_refused_before_the_spend(kw):
     assert len(str(refused(dp.sum, **asked)).split()) < 30
 
 
-@pytest.mark.parametrize("engine", ["duckdb", pytest.param("sqlite", marks=pytest.mark.full)])
-def test_a_database_draws_the_same(engine):
-    databases = pytest.importorskip("tests.support.databases")
-    where = {"who": ("int64", [*IDS.tolist(), None]), "x": ("float64", [*X.tolist(), 0.5])}
-    table = databases.table(databases.connect(engine), where)
-    rows = {"who": IDS, "x": X}
-    for release, kw in (STATISTICS["count of people"], STATISTICS["mean of people"]):
-        kw = {**kw, "ids": "who", "max_rows": "auto", "epsilon": 1}
-        a, b = (release(data, rng=InsecureGenerator(8), **kw) for data in (table, rows))
-        assert a == pytest.approx(b, rel=1e-12)
-
-
 PAY = RNG.integers(-4, 13, len(IDS)) / 4
 PAY[::50] = np.nan
 ENDS = [(-1, 3), (0, 3), (-3, 0), (0, 4096)]

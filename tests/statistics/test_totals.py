@@ -20,7 +20,7 @@ from dpfast.tables import Chunk
 
 from ..reference.summaries import quantise as reference
 from ..support.noise import Recorder
-from ..support.pairwise import pairwise, quick_rows
+from ..support.pairwise import quick_rows
 from ..support.refused import refused
 from ..support.views import prepared, quoted
 
@@ -58,20 +58,6 @@ def expected(name, values, relation, where, bounds=(-1.0, 2.5)):
         return float(sum(rows))
     mean = sum(rows) / len(rows)
     return float(mean if name == "mean" else sum((x - mean) ** 2 for x in rows) / len(rows))
-
-
-@pairwise
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("masked", [False, True])
-def test_without_noise_it_is_the_statistic(name, relation, masked):
-    values = np.random.default_rng(0).normal(1, 2, 500)
-    where = np.ones(500, bool) if masked else None
-    found = recorded(name, values, neighbors=relation, where=where)[2]
-    assert found == expected(name, values, relation, where)
-    x = np.clip(values, -1, 2.5)
-    due = {"sum": x.sum(), "mean": x.mean(), "variance": x.var()}[name]
-    assert found == pytest.approx(due, rel=1e-8)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
