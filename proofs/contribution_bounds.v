@@ -27,14 +27,17 @@ Inductive neighbors_by_id {Row : Type} : relation -> list (Z * Row) -> list (Z *
 
 Lemma id_has_rows : forall Row (t : list (Z * Row)) k, In k (ids t) <-> unit_of t k <> [].
 Proof.
-  intros Row t k. unfold ids, unit_of. rewrite nodup_In. split.
-  - rewrite in_map_iff. intros (r & <- & I) E. apply map_eq_nil in E.
-    assert (J : In r (filter (fun r' => fst r' =? fst r) t)) by
-      (apply filter_In; split; [easy | apply Z.eqb_refl]).
-    now rewrite E in J.
-  - intros N. destruct (filter _ t) as [|r l] eqn:E; [easy|].
-    assert (J : In r (filter (fun r => fst r =? k) t)) by (rewrite E; now left).
-    apply filter_In in J. destruct J as (J & K). apply Z.eqb_eq in K. subst. now apply in_map.
+  intros Row t k. unfold ids, unit_of. rewrite nodup_In.
+  induction t as [|[i row] t IH]; simpl; [easy|].
+  destruct (Z.eqb_spec i k); simpl; [split; auto; easy | rewrite <- IH; intuition].
+Qed.
+
+Lemma without_id : forall Row (t : list (Z * Row)) i k,
+  unit_of (filter (fun r => negb (fst r =? i)) t) k = if k =? i then [] else unit_of t k.
+Proof.
+  intros Row t i k. unfold unit_of. induction t as [|[j row] t IH]; simpl; [now destruct (k =? i)|].
+  destruct (Z.eqb_spec j i), (Z.eqb_spec k i); simpl; destruct (Z.eqb_spec j k); simpl; try lia;
+    now rewrite IH.
 Qed.
 
 Lemma units_by_ids : forall Row (t : list (Z * Row)) some, NoDup some ->
@@ -64,24 +67,16 @@ Proof.
     apply A; auto. intros k K. now rewrite E.
   - exists ([] ++ unit_of x' i :: units y'), ([] ++ units y'). repeat split; [|easy|constructor].
     now apply A.
-  - set (others := filter (fun k => negb (k =? i)) (ids x')).
-    assert (O : forall k, In k others <-> In k (ids x') /\ k <> i) by
-      (intros k; unfold others; rewrite filter_In, negb_true_iff, Z.eqb_neq; easy).
-    exists ([] ++ unit_of x' i :: map (unit_of x') others),
-      ([] ++ unit_of y' j :: map (unit_of x') others).
-    assert (S : NoDup others) by apply NoDup_filter, NoDup_nodup.
-    assert (P : forall k, k <> i -> k <> j -> In k (ids x') <-> In k (ids y')) by
-      (intros k K K'; now rewrite !id_has_rows, E).
-    repeat split; [apply (units_by_ids _ x' (i :: others)) | | constructor].
-    + constructor; [rewrite O; tauto | easy].
-    + intros k. simpl. rewrite O. destruct (Z.eq_dec k i); intuition congruence.
-    + replace (map (unit_of x') others) with (map (unit_of y') others).
-      * apply (units_by_ids _ y' (j :: others));
-          [constructor; [rewrite O; intuition congruence | easy]|].
-        intros k. simpl. rewrite O. specialize (P k).
-        destruct (Z.eq_dec k i), (Z.eq_dec k j); intuition congruence.
-      * apply map_ext_in. intros k K. apply O in K. destruct K as (K & K').
-        symmetry. apply E; [easy|]. intros ->. intuition congruence.
+  - set (z := filter (fun r => negb (fst r =? i)) x').
+    assert (Z : forall k, unit_of z k = if k =? i then [] else unit_of x' k) by apply without_id.
+    exists ([] ++ unit_of x' i :: units z), ([] ++ unit_of y' j :: units z).
+    assert (Q : forall k, In k (ids z) <-> k <> i /\ In k (ids x')) by
+      (intros k; rewrite !id_has_rows, Z; destruct (Z.eqb_spec k i); intuition).
+    repeat split; [apply A | apply A | constructor]; rewrite ?Q; try easy;
+      try (intuition congruence); intros k K; rewrite Z; destruct (Z.eqb_spec k i) as [->|];
+      try easy; [|symmetry; auto].
+    destruct D as [->|[D _]]; [easy|]. rewrite id_has_rows in D.
+    destruct (unit_of y' i); [easy | now destruct D].
 Qed.
 
 (* * Units that count with a part of each row *)
@@ -90,14 +85,11 @@ Qed.
    rounded towards zero; csrc/groups/sums.c and dpfast/summaries/units.py. *)
 Definition part_of (total rows most : Z) : Z := Z.quot (total * Z.min rows most) rows.
 
-Lemma part_is_smaller : forall total rows most, 0 < rows -> 0 <= most ->
-  rows * Z.abs (part_of total rows most) <= Z.min rows most * Z.abs total /\
-  (0 <= total -> 0 <= part_of total rows most).
+Lemma part_is_smaller : forall total rows most, 0 < rows -> 0 <= most -> 0 <= total ->
+  0 <= part_of total rows most /\ rows * part_of total rows most <= Z.min rows most * total.
 Proof.
-  intros total rows most R M. unfold part_of. set (k := Z.min rows most).
-  assert (0 <= k) by lia. destruct (Z_le_gt_dec 0 total) as [T|T].
-  - pose proof (Z.mul_quot_le (total * k) rows). nia.
-  - pose proof (Z.mul_quot_ge (total * k) rows). nia.
+  intros total rows most R M T. unfold part_of.
+  pose proof (Z.mul_quot_le (total * Z.min rows most) rows). nia.
 Qed.
 
 (* Of csrc/groups/sums.c: quotient and remainder times k give the same integer without a large
@@ -146,53 +138,9 @@ Proof.
     (fun y => 1 * f x y + 1 * sum_of (fun x => f x y) l + 0)), sum_linear by (intros; lia). lia.
 Qed.
 
-(* Of dpfast/summaries/units.py: if what a row adds has an L1 norm of at most b and a squared L2
-   norm of at most c, then what a unit counts for has at most `most` times b, and the square of
-   `most` times c. *)
-Theorem bounded_features_norms : forall Row (features : list (Row -> Z)) b c most unit,
-  1 <= most -> 0 <= b -> 0 <= c ->
-  (forall row, In row unit -> sum_of (fun f => Z.abs (f row)) features <= b /\
-    sum_of (fun f => f row * f row) features <= c) ->
-  sum_of (fun f => Z.abs (bounded_feature most f unit)) features <= most * b /\
-  sum_of (fun f => bounded_feature most f unit * bounded_feature most f unit) features
-    <= most * most * c.
-Proof.
-  intros Row fs b c most unit M B C H. destruct unit as [|row rest].
-  { unfold bounded_feature, part_of; simpl. rewrite !sum_zero. nia. }
-  set (unit := row :: rest) in *. set (n := Z.of_nat (length unit)). set (k := Z.min n most).
-  assert (R : 0 < n) by (unfold n, unit; simpl; lia). assert (K : 0 <= k <= most) by lia.
-  assert (P : forall f, n * Z.abs (bounded_feature most f unit) <= k * Z.abs (sum_of f unit)) by
-    (intros f; apply part_is_smaller; lia).
-  assert (A : forall f : Row -> Z, Z.abs (sum_of f unit) <= sum_of (fun u => Z.abs (f u)) unit /\
-    sum_of f unit * sum_of f unit <= n * sum_of (fun u => f u * f u) unit).
-  { intros f. unfold n. clear. induction unit as [|u l (IH & IH')]; cbn [sum_of length]; [lia|].
-    split; [lia|]. rewrite Nat2Z.inj_succ. set (m := Z.of_nat (length l)) in *.
-    assert (M : 0 <= m) by (unfold m; lia). set (x := f u). set (s := sum_of f l) in *.
-    set (q := sum_of (fun u => f u * f u) l) in *.
-    assert (Q : 0 <= q) by (apply sum_nonnegative; nia). clearbody m x s q.
-    pose proof (cauchy_step m q s x M Q IH'). lia. }
-  pose proof (sum_bounded _ (fun u => sum_of (fun f => Z.abs (f u)) fs) 0 b unit) as S1.
-  pose proof (sum_bounded _ (fun u => sum_of (fun f => f u * f u) fs) 0 c unit) as S2.
-  rewrite sum_swap in S1, S2. fold n in S1, S2. split.
-  - assert (n * sum_of (fun f => Z.abs (bounded_feature most f unit)) fs
-      <= k * sum_of (fun f => sum_of (fun u => Z.abs (f u)) unit) fs).
-    { rewrite <- !sum_scaled. apply sum_monotone. intros f _. specialize (P f).
-      specialize (A f). nia. }
-    destruct S1 as (S0 & S1); [intros u I; split; [apply sum_nonnegative; lia | now apply H]|]. nia.
-  - assert (n * n * sum_of (fun f => bounded_feature most f unit * bounded_feature most f unit) fs
-      <= k * k * n * sum_of (fun f => sum_of (fun u => f u * f u) unit) fs).
-    { rewrite <- !sum_scaled. apply sum_monotone. intros f _. specialize (P f).
-      destruct (A f) as (_ & A2). set (p := bounded_feature most f unit) in *.
-      set (t := sum_of f unit) in *.
-      assert (E : n * Z.abs p * (n * Z.abs p) <= k * Z.abs t * (k * Z.abs t)) by
-        (apply Z.square_le_mono_nonneg; nia).
-      replace (n * Z.abs p * (n * Z.abs p)) with (n * n * (Z.abs p * Z.abs p)) in E by ring.
-      replace (k * Z.abs t * (k * Z.abs t)) with (k * k * (Z.abs t * Z.abs t)) in E by ring.
-      rewrite !Z.abs_square in E. assert (0 <= k * k) by nia. nia. }
-    destruct S2 as (S0 & S2); [intros u I; split; [apply sum_nonnegative; nia | now apply H]|].
-    apply Z.le_trans with (k * k * c); [|apply Z.mul_le_mono_nonneg_r; nia].
-    apply Z.mul_le_mono_pos_l with (n * n); [nia|]. assert (0 <= k * k * n) by nia. nia.
-Qed.
+Lemma sum_flat_map : forall A B (g : A -> list B) (f : B -> Z) l,
+  sum_of f (flat_map g l) = sum_of (fun x => sum_of f (g x)) l.
+Proof. induction l as [|x l IH]; simpl; [|rewrite sum_app, IH]; reflexivity. Qed.
 
 (* * Sums by group *)
 
@@ -241,6 +189,52 @@ Proof.
     assert (0 <= (W - M) * (2 * groups - o - 2 * b)) by (apply Z.mul_nonneg_nonneg; lia). lia.
 Qed.
 
+(* How many groups one of two sides touches alone, and how many both do. *)
+Definition single {Unit Group : Type} (touches : Group -> Unit -> bool) groups a b : Z :=
+  sum_of (fun g => Z.b2z (xorb (side_touches touches g a) (side_touches touches g b))) groups.
+Definition both {Unit Group : Type} (touches : Group -> Unit -> bool) groups a b : Z :=
+  sum_of (fun g => Z.b2z (side_touches touches g a && side_touches touches g b)) groups.
+
+(* p if a group is touched by one side, q if it is by both. *)
+Definition by_sides {Unit Group : Type} (touches : Group -> Unit -> bool) g a b (p q : Z) :=
+  match side_touches touches g a, side_touches touches g b with
+  | true, true => q
+  | false, false => 0
+  | _, _ => p
+  end.
+
+Lemma sum_by_sides : forall Unit Group (touches : Group -> Unit -> bool) groups a b norm p q,
+  (forall g, norm g <= by_sides touches g a b p q) ->
+  sum_of norm groups <= single touches groups a b * p + both touches groups a b * q.
+Proof.
+  intros Unit Group touches groups a b norm p q H. unfold single, both, by_sides in *.
+  induction groups as [|g l IH]; cbn [sum_of]; [lia|]. specialize (H g).
+  destruct (side_touches touches g a), (side_touches touches g b); cbn [xorb andb Z.b2z]; lia.
+Qed.
+
+Lemma touched_by_sides : forall Unit Group (touches : Group -> Unit -> bool) groups most r
+    (a b : option Unit),
+  match r, a, b with
+  | AddRemove, None, Some _ | AddRemove, Some _, None | Replace, Some _, Some _ => True
+  | _, _, _ => False
+  end -> (forall unit, a = Some unit \/ b = Some unit -> touched touches groups unit <= most) ->
+  let o := single touches groups a b in let w := both touches groups a b in
+  0 <= o /\ 0 <= w <= most /\ o + 2 * w <= most * sides r /\ (r = AddRemove -> w = 0) /\
+  o + w <= Z.of_nat (length groups).
+Proof.
+  intros Unit Group touches groups most r a b C H o w.
+  set (n := fun side => sum_of (fun g => Z.b2z (side_touches touches g side)) groups).
+  assert (S : 0 <= o /\ 0 <= w <= n a /\ w <= n b /\ o + 2 * w = n a + n b /\
+    o + w <= Z.of_nat (length groups)).
+  { unfold o, w, single, both, n. clear. induction groups as [|g l IH]; cbn [sum_of length]; [lia|].
+    rewrite Nat2Z.inj_succ.
+    destruct (side_touches touches g a), (side_touches touches g b); cbn [Z.b2z andb xorb]; lia. }
+  assert (N : n None = 0) by apply sum_zero.
+  assert (Q : forall unit, a = Some unit \/ b = Some unit -> n (Some unit) <= most) by exact H.
+  clearbody o w n. destruct r, a as [u|], b as [v|]; try easy; try specialize (Q u) as Qu;
+    try specialize (Q v) as Qv; cbn [sides]; repeat split; intros; try easy; intuition lia.
+Qed.
+
 (* Of dpfast/groups/step.py: if each unit touches at most L0 groups, and adds to each of these
    between the least and the most that 1 to k rows can add, then the sums of all groups of tables
    that differ in one unit differ by no more than this. *)
@@ -256,53 +250,28 @@ Theorem numbers_by_group : forall Unit Group (adds : Group -> Unit -> Z) touches
 Proof.
   intros Unit Group adds touches groups most rows first last every r x y N R L E H.
   destruct (difference_of_sides _ (map adds groups) _ _ _ N) as (a & b & -> & I & C).
-  rewrite map_map.
+  rewrite map_map. destruct (touched_by_sides _ _ touches groups most r a b C) as
+    (T1 & T2 & T3 & T4 & T5); [intros unit U; now apply H, I|].
+  set (o := single _ _ _ _) in *. set (w := both _ _ _ _) in *.
   set (M := rows * Z.max (Z.abs first) (Z.abs last)).
   set (W := Z.max last (rows * last) - Z.min first (rows * first)).
-  set (t := side_touches touches).
   set (d := fun g => of_side (adds g) a - of_side (adds g) b).
-  set (o := sum_of (fun g => Z.b2z (xorb (t g a) (t g b))) groups).
-  set (both := sum_of (fun g => Z.b2z (t g a && t g b)) groups).
-  assert (HM : 0 <= M) by (unfold M; apply Z.mul_nonneg_nonneg; lia).
-  assert (HW : 0 <= W) by (unfold W; lia).
-  assert (MW : - M <= Z.min first (rows * first) /\ Z.max last (rows * last) <= M).
-  { unfold M. assert (0 <= rows * (Z.max (Z.abs first) (Z.abs last) + first) /\
-      0 <= rows * (Z.max (Z.abs first) (Z.abs last) - last) /\
-      Z.max (Z.abs first) (Z.abs last) * 1 <= Z.max (Z.abs first) (Z.abs last) * rows) by
-      (repeat split; [| |apply Z.mul_le_mono_nonneg_l]; try apply Z.mul_nonneg_nonneg; lia). lia. }
-  assert (D : forall g, Z.abs (d g)
-    <= if t g a && t g b then W else if xorb (t g a) (t g b) then M else 0).
-  { intros g. unfold d, t.
-    assert (P : forall side, side = a \/ side = b -> if side_touches touches g side
+  assert (B : 0 <= M /\ 0 <= W /\ - M <= Z.min first (rows * first) /\
+    Z.max last (rows * last) <= M) by (unfold M, W; repeat split; nia).
+  destruct B as (HM & HW & B). assert (D : forall g, Z.abs (d g) <= by_sides touches g a b M W).
+  { intros g. assert (P : forall side, side = a \/ side = b -> if side_touches touches g side
       then Z.min first (rows * first) <= of_side (adds g) side <= Z.max last (rows * last)
       else of_side (adds g) side = 0).
-    { intros [unit|] S; [|easy]. apply H, I. intuition congruence. }
-    pose proof (P a (or_introl eq_refl)) as Pa. pose proof (P b (or_intror eq_refl)) as Pb.
-    destruct (side_touches touches g a), (side_touches touches g b); cbn [andb xorb];
-      unfold W in *; lia. }
-  assert (T : 0 <= o /\ 0 <= both /\ o + 2 * both <= most * sides r /\ both <= most /\
-    (r = AddRemove -> both = 0) /\ o + both <= Z.of_nat (length groups)).
-  { assert (Q : forall side, side = a \/ side = b -> sum_of (fun g => Z.b2z (t g side)) groups
-      <= of_side (fun _ => most) side).
-    { intros [unit|] S; simpl; [apply H, I; intuition congruence | now rewrite sum_zero]. }
-    pose proof (Q a (or_introl eq_refl)) as Qa. pose proof (Q b (or_intror eq_refl)) as Qb.
-    assert (S : 0 <= o /\ 0 <= both <= sum_of (fun g => Z.b2z (t g a)) groups /\
-      o + 2 * both = sum_of (fun g => Z.b2z (t g a)) groups + sum_of (fun g => Z.b2z (t g b)) groups
-      /\ o + both <= Z.of_nat (length groups)
-      /\ both <= sum_of (fun g => Z.b2z (t g b)) groups).
-    { unfold o, both. clear. induction groups as [|g l IH]; cbn [sum_of length]; [lia|].
-      rewrite Nat2Z.inj_succ. destruct (t g a), (t g b); cbn [Z.b2z andb xorb]; lia. }
-    clearbody o both. destruct r, a, b; try easy; cbn [of_side sides] in *; repeat split; try lia;
-      intros; try easy; lia. }
+    { intros [unit|] S; [apply H, I; intuition congruence | easy]. }
+    pose proof (P a (or_introl eq_refl)). pose proof (P b (or_intror eq_refl)).
+    unfold by_sides, d, W in *.
+    destruct (side_touches touches g a), (side_touches touches g b); lia. }
   assert (norm : forall F : Z -> Z, F 0 = 0 -> (forall z m, Z.abs z <= m -> F z <= F m) ->
-    sum_of F (map d groups) <= o * F M + both * F W).
-  { intros F F0 Fm. rewrite sum_map. etransitivity; [apply (sum_monotone _ _ (fun g =>
-      F M * Z.b2z (xorb (t g a) (t g b)) + F W * Z.b2z (t g a && t g b) + 0))|].
-    - intros g _. specialize (Fm _ _ (D g)).
-      destruct (t g a), (t g b); cbn [Z.b2z andb xorb] in *; lia.
-    - rewrite sum_linear. unfold o, both. lia. }
-  fold d. clearbody o both.
-  assert (N0 : sum_of (fun z => if z =? 0 then 0 else 1) (map d groups) <= o + both).
+    sum_of F (map d groups) <= o * F M + w * F W).
+  { intros F F0 Fm. rewrite sum_map. apply sum_by_sides. intros g. specialize (Fm _ _ (D g)).
+    unfold by_sides in *.
+    now destruct (side_touches touches g a), (side_touches touches g b); rewrite ?F0 in Fm. }
+  assert (N0 : sum_of (fun z => if z =? 0 then 0 else 1) (map d groups) <= o + w).
   { etransitivity; [apply (norm (fun z => if z =? 0 then 0 else 1)); [easy|]|].
     - intros z m. destruct (Z.eqb_spec z 0), (Z.eqb_spec m 0); lia.
     - destruct (M =? 0), (W =? 0); lia. }
@@ -311,23 +280,16 @@ Proof.
   assert (N3 : forall z, In z (map d groups) -> Z.abs z <= match r with AddRemove => M
     | Replace => Z.max W M end).
   { intros z J. apply in_map_iff in J. destruct J as (g & <- & _). specialize (D g).
-    clear - D C HM HW. unfold t in D. destruct r, a, b; try easy; cbn [side_touches] in D;
-      repeat match goal with H : context [touches g ?u] |- _ => destruct (touches g u) end;
-      cbn [andb xorb] in D; lia. }
-  clear - N0 N1 N2 N3 T HM HW E. destruct T as (T1 & T2 & T3 & T4 & T5 & T6).
+    clear - D C HM HW. unfold by_sides in D. destruct r, a, b; try easy; cbn [side_touches] in D;
+      repeat destruct (touches _ _); lia. }
+  fold d. clear - N0 N1 N2 N3 T1 T2 T3 T4 T5 HM HW E. clearbody o w.
   unfold covers, step_numbers. fold M W. destruct r; cbn [sides l0 l1 l2_squared linf] in *.
-  - rewrite (T5 eq_refl) in *. assert (O : o <= most) by lia.
-    pose proof (Z.mul_le_mono_nonneg_r _ _ M HM O).
-    pose proof (Z.mul_le_mono_nonneg_r _ _ (M * M) (Z.square_nonneg M) O).
-    repeat split; auto; lia.
+  - rewrite (T4 eq_refl) in *. repeat split; auto; nia.
   - set (alone := match every with None => _ | Some _ => _ end).
-    assert (A : o + both <= alone <= most * 2) by (unfold alone; destruct E as [-> | ->]; lia).
-    clearbody alone. repeat split; [lia|..|exact N3].
-    + exact (Z.le_trans _ _ _ N1 (corner _ _ _ _ M W T1 T2 HM HW A T3)).
-    + exact (Z.le_trans _ _ _ N2 (corner _ _ _ _ _ _ T1 T2 (Z.square_nonneg M)
-        (Z.square_nonneg W) A T3)).
+    assert (A : o + w <= alone <= most * 2) by (unfold alone; destruct E as [-> | ->]; lia).
+    clearbody alone. repeat split; [lia|..|exact N3];
+      (etransitivity; [eassumption | apply corner; lia || apply Z.square_nonneg]).
 Qed.
-
 
 (* of_weights() of dpfast/statistics/histogram.py. *)
 Definition of_weights (r : relation) (first last : Z) : sensitivity :=
@@ -388,96 +350,39 @@ Proof.
   destruct (difference_of_sides _ (flat_map (fun g => map (adds g) kinds) groups) _ _ _ N)
     as (a & b & -> & I & C).
   set (K := rows * size). assert (HK : 0 <= K) by (apply Z.mul_nonneg_nonneg; lia).
+  destruct (touched_by_sides _ _ touches groups most r a b C) as (T1 & T2 & T3 & _);
+    [intros unit U; now apply H, I|].
   set (ends := fun g => map (fun c => of_side (adds g c) a - of_side (adds g c) b) kinds).
   replace (map _ _) with (flat_map ends groups) by
     (clear; induction groups as [|g l IH]; simpl; [easy | now rewrite map_app, map_map, <- IH]).
-  set (t := fun g side => Z.b2z (side_touches touches g side)).
-  assert (G : forall g, (forall z, In z (ends g) -> Z.abs z <= K * Z.min 1 (t g a + t g b)) /\
-    sum_of Z.abs (ends g) <= K * (t g a + t g b) /\
-    sum_of (fun z => z * z) (ends g) <= K * K * (t g a + t g b)).
+  set (at_most := fun g p s => s <= by_sides touches g a b p (2 * p)).
+  assert (G : forall g, let v := ends g in
+    at_most g (Z.of_nat (length kinds)) (sum_of (fun z => if z =? 0 then 0 else 1) v) /\
+    at_most g K (sum_of Z.abs v) /\ at_most g (K * K) (sum_of (fun z => z * z) v) /\
+    forall z, In z v -> Z.abs z <= K).
   { intros g. assert (P : forall side, side = a \/ side = b ->
       (forall c, In c kinds -> 0 <= of_side (adds g c) side) /\
-      0 <= sum_of (fun c => of_side (adds g c) side) kinds <= K * t g side).
-    { intros [unit|] D; unfold t; simpl; [|rewrite sum_zero; now split; lia].
+      0 <= sum_of (fun c => of_side (adds g c) side) kinds <=
+        if side_touches touches g side then K else 0).
+    { intros [unit|] D; simpl; [|now rewrite sum_zero].
       destruct (H unit) as (_ & J); [apply I; intuition congruence|]. destruct (J g) as (J1 & J2).
-      repeat split; [easy | now apply sum_nonnegative|]. fold K in J2.
-      destruct (touches g unit); cbn [Z.b2z]; lia. }
+      repeat split; [easy | now apply sum_nonnegative | easy]. }
     destruct (P a (or_introl eq_refl)) as (A1 & A2), (P b (or_intror eq_refl)) as (B1 & B2).
     destruct (norms_of_two _ (fun c => of_side (adds g c) a) (fun c => of_side (adds g c) b) kinds)
       with (v := ends g) as (D1 & D2 & D3); auto.
-    assert (T : (t g a = 0 \/ t g a = 1) /\ (t g b = 0 \/ t g b = 1)) by
-      (unfold t; split; destruct (side_touches _ _ _); auto).
-    destruct T as ([T|T] & [T'|T']); rewrite T, T' in *;
-      (split; [intros z J; specialize (D3 z J) | split]; cbn [Z.add Z.min Z.compare]; nia). }
-  assert (L : forall g, sum_of (fun z => if z =? 0 then 0 else 1) (ends g)
-    <= Z.of_nat (length kinds) * (t g a + t g b)).
-  { intros g. destruct (G g) as (G1 & _). unfold ends in *. rewrite <- map_length with (l := kinds)
-      (f := fun c => of_side (adds g c) a - of_side (adds g c) b). set (v := map _ kinds) in *.
-    destruct (Z.eq_dec (t g a + t g b) 0) as [Z0|Z0].
-    - rewrite (sum_equal _ _ (fun _ => 0)), sum_zero; [lia|]. intros z J. specialize (G1 z J).
-      rewrite Z0 in G1. destruct (Z.eqb_spec z 0); lia.
-    - assert (1 <= t g a + t g b) by
-        (unfold t in *; repeat destruct (side_touches _ _ _); simpl in *; lia).
-      pose proof (nonzeros_at_most_length v). nia. }
-  assert (T : sum_of (fun g => t g a + t g b) groups <= most * sides r).
-  { assert (Q : forall side, side = a \/ side = b -> sum_of (fun g => t g side) groups
-      <= of_side (fun _ => most) side).
-    { intros [unit|] D; simpl; [apply H, I; intuition congruence | now rewrite sum_zero]. }
-    pose proof (Q a (or_introl eq_refl)) as Qa. pose proof (Q b (or_intror eq_refl)) as Qb.
-    rewrite (sum_equal _ _ (fun g => 1 * t g a + 1 * t g b + 0)), sum_linear by (intros; lia).
-    destruct r, a, b; try easy; cbn [of_side sides] in *; lia. }
-  assert (F : forall (norm : Z -> Z) X, 0 <= X ->
-    (forall g, sum_of norm (ends g) <= X * (t g a + t g b)) ->
-    sum_of norm (flat_map ends groups) <= most * sides r * X).
-  { intros norm X HX B. apply Z.le_trans with (X * sum_of (fun g => t g a + t g b) groups); [|nia].
-    rewrite <- sum_scaled. clear - B. induction groups as [|g l IH]; simpl; [lia|].
-    rewrite sum_app. specialize (B g). lia. }
-  unfold covers, step_vectors. fold K. cbn [l0 l1 l2_squared linf]. split; [|split; [|split]].
-  - apply F; [lia | apply L].
-  - apply F; [lia | apply G].
-  - apply F; [nia | apply G].
-  - intros z J. apply in_flat_map in J. destruct J as (g & _ & J).
-    specialize (proj1 (G g) z J). nia.
-Qed.
-
-(* centered_groups() of dpfast/measurement/choice.py. *)
-Definition centered_groups (sums most rows numerator denominator : Z) : sensitivity :=
-  let largest := denominator - numerator in
-  let others := sums - most in
-  Sensitivity sums (rows * (most * largest + others * numerator))
-    (rows * rows * (most * (largest * largest) + others * (numerator * numerator)))
-    (rows * largest).
-
-(* Of dpfast/measurement/choice.py: a unit adds v of 0 .. r to each of d sums, and at most k r to
-   all of them, less a r each, in units of the denominator of a <= 1/2: no more than this. *)
-Theorem centered_groups_cover : forall v most rows numerator denominator,
-  0 <= numerator -> 2 * numerator <= denominator -> 0 <= rows ->
-  (forall z, In z v -> 0 <= z <= rows) -> sum_of (fun z => z) v <= most * rows ->
-  covers (centered_groups (Z.of_nat (length v)) most rows numerator denominator)
-    (map (fun z => denominator * z - numerator * rows) v).
-Proof.
-  intros v most rows a u A U R B S. set (n := Z.of_nat (length v)).
-  assert (E : forall z, In z v -> Z.abs (u * z - a * rows) <= (u - 2 * a) * z + 0 * z + a * rows /\
-    (u * z - a * rows) * (u * z - a * rows)
-      <= rows * ((u - a) * (u - a) - a * a) * z + 0 * z + a * a * (rows * rows) /\
-    Z.abs (u * z - a * rows) <= rows * (u - a)).
-  { intros z I. specialize (B z I).
-    assert (0 <= u * u * (z * (rows - z))) by (repeat apply Z.mul_nonneg_nonneg; lia).
-    assert (0 <= a * z /\ 0 <= a * (rows - z) /\ 0 <= (u - 2 * a) * z /\
-      0 <= (u - 2 * a) * (rows - z)) by (repeat split; apply Z.mul_nonneg_nonneg; lia).
-    repeat split; lia. }
-  unfold covers. rewrite !sum_map. cbn [centered_groups l0 l1 l2_squared linf].
-  split; [|split; [|split]].
-  - rewrite <- (Z.mul_1_l n). apply (sum_bounded _ _ 0). intros z _. destruct (_ =? 0); lia.
-  - etransitivity; [apply (sum_monotone _ _ (fun z => (u - 2 * a) * z + 0 * z + a * rows));
-      intros z I; apply (E z I)|]. rewrite sum_linear. fold n. nia.
-  - etransitivity; [apply (sum_monotone _ _ (fun z => rows * ((u - a) * (u - a) - a * a) * z
-      + 0 * z + a * a * (rows * rows))); intros z I; apply (E z I)|]. rewrite sum_linear. fold n.
-    assert (0 <= rows * ((u - a) * (u - a) - a * a)) by
-      (replace ((u - a) * (u - a) - a * a) with (u * (u - 2 * a)) by ring;
-       repeat apply Z.mul_nonneg_nonneg; lia).
-    pose proof (Z.mul_le_mono_nonneg_l _ _ _ H S). lia.
-  - intros z I. apply in_map_iff in I. destruct I as (w & <- & I). apply (E w I).
+    pose proof (nonzeros_at_most_length (ends g)) as D0. unfold ends in D0 at 2.
+    rewrite map_length in D0.
+    assert (D4 : sum_of (fun z => if z =? 0 then 0 else 1) (ends g) <= sum_of Z.abs (ends g))
+      by (apply sum_monotone; intros z _; destruct (Z.eqb_spec z 0); lia).
+    unfold at_most, by_sides. destruct (side_touches touches g a), (side_touches touches g b);
+      repeat split; try nia; intros z J; specialize (D3 z J); lia. }
+  assert (F : forall norm p, 0 <= p -> (forall g, at_most g p (sum_of norm (ends g))) ->
+    sum_of norm (flat_map ends groups) <= most * sides r * p).
+  { intros norm p HP B. rewrite sum_flat_map.
+    etransitivity; [apply (sum_by_sides _ _ touches groups a b _ _ _ B) | nia]. }
+  unfold covers, step_vectors. fold K. cbn [l0 l1 l2_squared linf].
+  repeat split; try (apply F; [nia | apply G]).
+  intros z J. apply in_flat_map in J. destruct J as (g & _ & J). now apply (G g).
 Qed.
 
 (* * The rows that a unit keeps *)
@@ -499,6 +404,14 @@ Definition counted {Row : Type} (parts : bool) (rows : Z) (value : Row -> Z) (l 
 Definition touches_group {Row : Type} (group : Row -> Z) (keep : list Row -> list Row) (g : Z)
   (unit : list Row) : bool := match in_group group g (keep unit) with [] => false | _ => true end.
 
+Lemma counted_is_bounded : forall Row parts rows (value : Row -> Z) l,
+  parts = true \/ Z.of_nat (length l) <= rows ->
+  counted parts rows value l = bounded_feature rows value l.
+Proof.
+  intros Row [] rows value [|row l] P; try easy. destruct P as [P|P]; [easy|].
+  unfold counted, bounded_feature, part_of. now rewrite Z.min_l, Z.quot_mul.
+Qed.
+
 Lemma counted_range : forall Row parts rows (value : Row -> Z) first last l,
   1 <= rows -> parts = true \/ Z.of_nat (length l) <= rows ->
   (forall row, In row l -> first <= value row <= last) ->
@@ -506,11 +419,7 @@ Lemma counted_range : forall Row parts rows (value : Row -> Z) first last l,
   then Z.min first (rows * first) <= counted parts rows value l <= Z.max last (rows * last)
   else counted parts rows value l = 0.
 Proof.
-  intros Row parts rows value first last [|row l] R P B; [now destruct parts|].
-  destruct parts; [now apply bounded_feature_range|]. destruct P as [P|P]; [easy|]. unfold counted.
-  apply sum_bounded in B. set (n := Z.of_nat (length (row :: l))) in *.
-  assert (1 <= n) by (unfold n; simpl length; lia).
-  split; [destruct (Z_le_gt_dec 0 first) | destruct (Z_le_gt_dec 0 last)]; nia.
+  intros. rewrite counted_is_bounded by easy. destruct l; [easy | now apply bounded_feature_range].
 Qed.
 
 Lemma bounded_vector : forall Row Kind (value : Kind -> Row -> Z) kinds most size l,
@@ -524,13 +433,9 @@ Proof.
   { unfold bounded_feature, part_of; simpl. rewrite sum_zero. split; [easy | nia]. }
   set (l := row :: rest) in *. set (n := Z.of_nat (length l)). set (k := Z.min n most).
   assert (R : 0 < n) by (unfold n, l; simpl; lia).
-  assert (P : forall c, In c kinds -> 0 <= sum_of (value c) l /\
-    0 <= bounded_feature most (value c) l /\
+  assert (P : forall c, In c kinds -> 0 <= bounded_feature most (value c) l /\
     n * bounded_feature most (value c) l <= k * sum_of (value c) l).
-  { intros c I. assert (T : 0 <= sum_of (value c) l) by
-      (apply sum_nonnegative; intros z J; now apply (B z J)).
-    destruct (part_is_smaller (sum_of (value c) l) n most R) as (Q & Q'); [lia|].
-    specialize (Q' T). rewrite !Z.abs_eq in Q by easy. easy. }
+  { intros c I. apply part_is_smaller; [easy | lia | apply sum_nonnegative]. intros. now apply B. }
   split; [intros c I; now apply P|].
   assert (n * sum_of (fun c => bounded_feature most (value c) l) kinds
     <= k * sum_of (fun c => sum_of (value c) l) kinds) by
@@ -539,8 +444,7 @@ Proof.
   { rewrite <- (sum_swap _ _ (fun row c => value c row)).
     apply (sum_bounded _ (fun row => sum_of (fun c => value c row) kinds) 0 size l). intros z J.
     split; [apply sum_nonnegative; intros c I; now apply (B z J) | now apply B]. }
-  apply Z.le_trans with (k * size); [|apply Z.mul_le_mono_nonneg_r; lia].
-  apply Z.mul_le_mono_pos_l with n; [easy|]. assert (0 <= k) by lia. nia.
+  assert (0 <= k <= most) by lia. nia.
 Qed.
 
 Lemma counted_vector : forall Row Kind (value : Kind -> Row -> Z) parts kinds rows size l,
@@ -552,16 +456,10 @@ Lemma counted_vector : forall Row Kind (value : Kind -> Row -> Z) parts kinds ro
   <= if match l with [] => false | _ => true end then rows * size else 0.
 Proof.
   intros Row Kind value parts kinds rows size l R S P B.
-  destruct l as [|row rest]; [now destruct parts; simpl; rewrite sum_zero|].
-  set (l := row :: rest) in *. destruct parts; [now apply bounded_vector|].
-  destruct P as [P|P]; [easy|].
-  unfold counted. split; [intros c I; apply sum_nonnegative; intros z J; now apply B|].
-  rewrite <- (sum_swap _ _ (fun row c => value c row)).
-  pose proof (sum_bounded _ (fun row => sum_of (fun c => value c row) kinds) 0 size l) as Q.
-  assert (Z.of_nat (length l) * size <= rows * size) by (apply Z.mul_le_mono_nonneg_r; lia).
-  enough (0 * Z.of_nat (length l) <= sum_of (fun row => sum_of (fun c => value c row) kinds) l
-    <= size * Z.of_nat (length l)) by lia.
-  apply Q. intros z J. split; [apply sum_nonnegative; intros c I; now apply B | now apply B].
+  destruct (bounded_vector _ _ value kinds rows size l R S B) as (V & W).
+  rewrite (sum_equal _ _ _ _ (fun c _ => counted_is_bounded _ _ _ (value c) _ P)).
+  split; [intros c I; rewrite counted_is_bounded; auto|].
+  destruct l; [now rewrite sum_zero | easy].
 Qed.
 
 Lemma touched_at_most_kept : forall Row (group : Row -> Z) keep most groups unit,

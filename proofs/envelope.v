@@ -243,20 +243,6 @@ Theorem envelope_smooth : forall lo hi n m beta x, lo <= hi -> (m <= n)%nat -> 0
 Proof.
   intros. apply envelope_exact; trivial. intros. apply (order_statistic_increases lo hi n); trivial.
   lia. Qed.
-(* Of csrc/sensitivity/envelope_replace.c: the values in a mirror, where rank r stands for n + 1 - r
-   and its value for minus the value there, give the same. *)
-Theorem envelope_mirrored : forall beta x n m, 0 < beta ->
-  (forall i j, (i <= j <= n + 1)%nat -> x i <= x j) -> (1 <= m <= n)%nat ->
-  envelope beta (fun r => - x (n + 1 - r)%nat) n (n + 1 - m) = envelope beta x n m.
-Proof. intros beta x n m Hb Hx Hm. rewrite !envelope_exact; trivial; try lia.
-  - apply Rle_antisym; (apply greatest_below; [apply greatest_nonnegative|]);
-    intros u Hu; apply in_map_iff in Hu; destruct Hu as ((i, j) & <- & Hij);
-    apply in_pairs in Hij; simpl; apply greatest_above, in_map_iff;
-    exists (n + 1 - j, n + 1 - i)%nat; rewrite in_pairs; (split; [|lia]); unfold pair_value; simpl;
-    replace (n + 1 - i - (n + 1 - j) - 1)%nat with (j - i - 1)%nat by lia; [ring|].
-    replace (n + 1 - (n + 1 - i))%nat with i by lia.
-    replace (n + 1 - (n + 1 - j))%nat with j by lia. ring.
-  - intros i j Hij. apply Ropp_le_contravar, Hx. lia. Qed.
 (* The premises hold of the ranks themselves: 0, 1 and 2 as the values of one row and the bounds. *)
 Example envelope_of_one : envelope 1 INR 1 1 = 1.
 Proof. rewrite envelope_exact by (lra || lia || (intros; apply le_INR; lia)).

@@ -194,16 +194,3 @@ Proof.
   destruct (H x y Hxy) as [U|U]; [exists 0 | exists (- sensitivity)];
     intros o Ho; specialize (U o Ho); lra.
 Qed.
-
-(* Two candidates, of which one gains 1 and the other loses 1: sensitivity 1. Their log ratios are
-   epsilon apart, so nothing can be saved in general, and these utilities are not monotone. *)
-Example opposite_changes : forall epsilon,
-  let p := chance [true; false] (fun _ => 1) (epsilon / 2) (fun o => if o then 1 else 0) in
-  let q := chance [true; false] (fun _ => 1) (epsilon / 2) (fun o => if o then 0 else 1) in
-  p true * q false = exp epsilon * (p false * q true).
-Proof.
-  intros epsilon p q. unfold p, q, chance, weight. simpl.
-  rewrite !Rmult_0_r, !Rmult_1_r, exp_0. pose proof (exp_pos (epsilon / 2)).
-  replace (exp epsilon) with (exp (epsilon / 2) * exp (epsilon / 2))
-    by (rewrite <- exp_plus; f_equal; lra). field. lra.
-Qed.

@@ -41,14 +41,6 @@ Proof. induction l; simpl; auto. Qed.
 Lemma square_at_most : forall z m, Z.abs z <= m -> z * z <= m * m.
 Proof. intros z m H. rewrite <- (Z.abs_square z). apply Z.square_le_mono_nonneg; lia. Qed.
 
-Lemma cauchy_step : forall m q s x, 0 <= m -> 0 <= q -> s * s <= m * q ->
-  2 * (x * s) <= m * (x * x) + q.
-Proof.
-  intros m q s x M Q S. pose proof (Z.square_nonneg (m * x - s)).
-  destruct (Z.eq_dec m 0) as [->|]; [assert (s = 0) by nia; subst; lia|].
-  enough (0 <= m * (m * (x * x) + q - 2 * (x * s))) by nia. lia.
-Qed.
-
 (* a f + b g + c, summed. *)
 Lemma sum_linear : forall A (f g : A -> Z) a b c l,
   sum_of (fun x => a * f x + b * g x + c) l
@@ -366,24 +358,6 @@ Example norms_are_reached :
   difference (map value [high 10; middle 10; low 10]) [Cell 0] [Cell 10] = [-100; 0; 100].
 Proof. split; reflexivity. Qed.
 
-(* Of dpfast/statistics/totals/moments.py: each basis tells the same moments. 2 c - lo - hi and the
-   number of all rows lead back to the sum; the pair, and the centered sum, to the mean; the triple,
-   and the centered sums, to the variance. *)
-Theorem bases_agree : forall s first misses x,
-  let total := fun f => sum_of (value f) x in
-  let f := summed first s misses in
-  2 * total f = total (centered f) + (lo f + hi f) * total every /\
-  s * total rows = total (upper s) + total (lower s) /\
-  2 * total (upper s) = total (centered_cell s) + s * total rows /\
-  s * s * total rows = total (high s) + total (middle s) + total (low s) /\
-  2 * s * total (upper s) = 2 * total (high s) + total (middle s) /\
-  8 * total (high s) = total (square s) + 8 * s * total (upper s) - s * s * total rows.
-Proof.
-  intros s first misses x total f. subst total f.
-  induction x as [|u x IH]; [cbn; lia|]. destruct u, misses;
-    cbn - [Z.add Z.sub Z.mul Z.min Z.max] in *; lia.
-Qed.
-
 (* n sum(u^2) - sum(u)^2. *)
 Definition pairs (x : list Z) : Z :=
   Z.of_nat (length x) * sum_of (fun u => u * u) x - sum_of (fun u => u) x * sum_of (fun u => u) x.
@@ -436,72 +410,4 @@ Proof.
   - cbv beta. rewrite <- (Z.abs_square (f c - g c)). now apply square_at_most.
   - intros z I. apply in_map_iff in I. destruct I as (c & <- & I). specialize (N c).
     specialize (C3 (f c - g c) (in_map _ _ _ I)). lia.
-Qed.
-
-(* Of dpfast/noise/sensitivity.py, coarsened: sums that are divided by a unit and
-   rounded down differ by at most ceil(L1 / unit) + L0 in L1, by P / p / unit + Q / q in L2, where P
-   / p is at least the root of the squared L2 norm and Q / q that of L0, and by ceil(L-infinity /
-   unit) in each sum. *)
-Theorem coarsened_sums : forall A (f g : A -> Z) s unit l P p Q q, 0 < unit -> 0 < p -> 0 < q ->
-  0 <= P -> 0 <= Q -> l2_squared s * (p * p) <= P * P -> l0 s * (q * q) <= Q * Q ->
-  covers s (map (fun c => f c - g c) l) ->
-  let v := map (fun c => f c / unit - g c / unit) l in
-  sum_of (fun z => if z =? 0 then 0 else 1) v <= l0 s /\
-  sum_of Z.abs v <= - (- l1 s / unit) + l0 s /\
-  sum_of (fun z => z * z) v * (unit * p * q * (unit * p * q))
-    <= (P * q + unit * p * Q) * (P * q + unit * p * Q) /\
-  (forall z, In z v -> Z.abs z <= - (- linf s / unit)).
-Proof.
-  intros A f g s u l P p Q q U Hp Hq HP HQ H2 H0 (C0 & C1 & C2 & C3) v. subst v.
-  rewrite !sum_map in *. cbv beta in *.
-  set (d := fun c => f c - g c) in *. set (z := fun c => f c / u - g c / u).
-  set (i := fun c => if d c =? 0 then 0 else 1) in *.
-  assert (B : forall c m, Z.abs (d c) <= m -> Z.abs (z c) <= - (- m / u)).
-  { intros c m M. unfold z. unfold d in M. Z.div_mod_to_equations. nia. }
-  assert (D : forall c, u * Z.abs (z c) <= Z.abs (d c) + u * i c /\
-    (if z c =? 0 then 0 else 1) <= i c).
-  { intros c. unfold z, i. unfold d. destruct (Z.eqb_spec (f c - g c) 0) as [E|E].
-    - replace (f c) with (g c) by lia. rewrite Z.sub_diag. simpl. lia.
-    - split; [Z.div_mod_to_equations; nia | destruct (_ =? 0); lia]. }
-  set (N := sum_of i l) in *. set (X := sum_of (fun c => Z.abs (d c)) l) in *.
-  set (S := sum_of (fun c => d c * d c) l) in *.
-  assert (K : X * X <= N * S /\ 0 <= N /\ 0 <= S /\ 0 <= X /\
-    u * sum_of (fun c => Z.abs (z c)) l <= X + u * N /\
-    u * u * sum_of (fun c => z c * z c) l <= S + 2 * u * X + u * u * N).
-  { unfold X, N, S. clear - D U. induction l as [|c l IH]; cbn [sum_of]; [lia|].
-    destruct IH as (I1 & I2 & I3 & I4 & I5 & I6). destruct (D c) as (D1 & _).
-    set (n := sum_of i l) in *. set (x := sum_of (fun c => Z.abs (d c)) l) in *.
-    set (y := sum_of (fun c => d c * d c) l) in *.
-    pose proof (cauchy_step n y x (Z.abs (d c)) I2 I3 I1) as Q. rewrite <- (Z.abs_square (d c)).
-    assert (E : (i c = 0 /\ d c = 0) \/ i c = 1) by (unfold i; destruct (Z.eqb_spec (d c) 0); auto).
-    assert (W : u * u * (z c * z c) <= (Z.abs (d c) + u * i c) * (Z.abs (d c) + u * i c)) by
-      (rewrite <- (Z.abs_square (z c));
-       pose proof (square_at_most (u * Z.abs (z c)) (Z.abs (d c) + u * i c)); lia).
-    assert (0 <= Z.abs (d c) * Z.abs (d c)) by apply Z.square_nonneg.
-    destruct E as [(E & E')|E]; rewrite E in *; [rewrite E' in *; simpl Z.abs in *|];
-      repeat split; lia. }
-  assert (C : N <= l0 s /\ X <= l1 s /\ S <= l2_squared s) by easy. destruct C as (N0 & X1 & S2).
-  destruct K as (K1 & K2 & K3 & K4 & K5 & K6). repeat split.
-  - apply Z.le_trans with N; [apply sum_monotone; intros c _; apply D | easy].
-  - apply Z.mul_le_mono_pos_l with u; [easy|]. apply (Z.le_trans _ _ _ K5).
-    pose proof (Z.mul_div_le (- l1 s) u U).
-    assert (u * N <= u * l0 s) by (apply Z.mul_le_mono_nonneg_l; lia). lia.
-  - assert (R : 0 <= P * Q - p * q * X).
-    { assert ((p * q * X) * (p * q * X) <= (P * Q) * (P * Q)); [|nia].
-      apply Z.le_trans with (S * (p * p) * (N * (q * q))).
-      - replace (p * q * X * (p * q * X)) with (p * p * (q * q) * (X * X)) by ring.
-        replace (S * (p * p) * (N * (q * q))) with (p * p * (q * q) * (N * S)) by ring.
-        apply Z.mul_le_mono_nonneg_l; nia.
-      - replace (P * Q * (P * Q)) with (P * P * (Q * Q)) by ring. apply Z.mul_le_mono_nonneg; nia. }
-    set (Y := sum_of (fun c => z c * z c) l) in *. change (sum_of _ l) with Y.
-    replace (Y * _) with (p * p * (q * q) * (u * u * Y)) by ring.
-    apply Z.le_trans with (p * p * (q * q) * (S + 2 * u * X + u * u * N));
-      [apply Z.mul_le_mono_nonneg_l; nia|].
-    assert (q * q * (S * (p * p)) <= q * q * (P * P)) by (apply Z.mul_le_mono_nonneg_l; nia).
-    assert (u * u * (p * p) * (N * (q * q)) <= u * u * (p * p) * (Q * Q)) by
-      (apply Z.mul_le_mono_nonneg_l; nia).
-    assert (2 * u * p * q * (p * q * X) <= 2 * u * p * q * (P * Q)) by
-      (apply Z.mul_le_mono_nonneg_l; nia). lia.
-  - intros w I. apply in_map_iff in I. destruct I as (c & <- & I). apply B, C3.
-    apply (in_map d _ _ I).
 Qed.

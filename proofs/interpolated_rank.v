@@ -463,27 +463,6 @@ Proof.
   intros n. unfold extreme_node, target, inside, Rmin. destruct m; repeat destruct Rle_dec; lra.
 Qed.
 
-(* Four rows, three of them tied, q = 1/2, r = 1 and d = 1/4. The gap from 2 to 6 has w = 1. *)
-Definition four_rows : list row := on_cells (fun v => v) [2; 2; 6; 2]%Z.
-Definition four_node : node := quantile_node 0 8 (1 / 2) 1 (near_of (1 / 4)).
-
-Lemma near_of_four : near_of (1 / 4) 4 = 1%Z.
-Proof. unfold near_of. rewrite (floor_unique _ 1) by lra. reflexivity. Qed.
-
-Example tie_stops_short :
-  lowest four_node 2 four_rows = 1 /\ highest four_node 2 four_rows = 2.
-Proof.
-  unfold lowest, highest, short_halves, mass_below. simpl.
-  change (Z.min 1 2) with 1%Z. rewrite (floor_unique _ 1), (floor_unique _ 1); lra.
-Qed.
-
-Example places_in_gap : map (fun o => lowest four_node o four_rows) [3; 4; 5]%Z
-  = [3 - 1 / 2; 3; 3 + 1 / 2].
-Proof.
-  unfold lowest, gap_halves, mass_below. simpl. rewrite near_of_four. simpl.
-  repeat (apply f_equal2; [lra|]). reflexivity.
-Qed.
-
 (* D and 1 are attained, by an end of the cells from 0 to 2. *)
 Example sensitivity_attained : let node_of q := quantile_node 0 2 q 0 (near_of 0) in
   let rows := on_cells (fun v => v) in

@@ -87,20 +87,6 @@ Proof.
   destruct Rle_dec; intros M; repeat apply Rmin_glb; try apply B; nra.
 Qed.
 
-(* For e^epsilon = 2 and delta = 1/4. *)
-Example pi_of_three : pi (ln 2) (1 / 4) 1 = 1 / 4 /\ pi (ln 2) (1 / 4) 2 = 3 / 4
-  /\ pi (ln 2) (1 / 4) 3 = 1.
-Proof.
-  assert (H : forall n, pi (ln 2) (1 / 4) (S n) = Rmin (Rmin (2 * pi (ln 2) (1 / 4) n + 1 / 4)
-    (1 - / 2 * (1 - pi (ln 2) (1 / 4) n - 1 / 4))) 1)
-    by (intros n; simpl; now rewrite exp_Ropp, exp_ln by lra).
-  assert (pi (ln 2) (1 / 4) 1 = 1 / 4) as A
-    by (rewrite H; simpl; unfold Rmin; repeat destruct Rle_dec; lra).
-  assert (pi (ln 2) (1 / 4) 2 = 3 / 4) as B
-    by (rewrite H, A; unfold Rmin; repeat destruct Rle_dec; lra).
-  repeat split; try easy. rewrite H, B. unfold Rmin. repeat destruct Rle_dec; lra.
-Qed.
-
 Lemma pi_limits : forall e d n, 0 < e -> 0 <= d <= 1 ->
   ((exp e + 1) * pi e d n <= 1 - d -> pi e d (S n) = exp e * pi e d n + d) /\
   (1 - d <= (exp e + 1) * pi e d n ->

@@ -102,28 +102,6 @@ Proof.
   - intros s l Hs Hl. split; intros z; now apply H.
 Qed.
 
-(* Of dpfast/noise/smooth/pair.py, the classical form: a shift that costs epsilon1 and a dilation
-   that costs epsilon2, each at every point, make noise admissible for epsilon1 + epsilon2. *)
-Theorem shift_and_dilation : forall h alpha beta epsilon1 epsilon2,
-  (forall z s, Rabs s <= alpha -> h (z + s) <= exp epsilon1 * h z) ->
-  (forall z l, Rabs l <= beta -> exp l * h (exp l * z) <= exp epsilon2 * h z) ->
-  admissible h alpha beta (epsilon1 + epsilon2).
-Proof.
-  intros h alpha beta e1 e2 shift dilation s l z Hs Hl. unfold release.
-  rewrite exp_plus, !over_e. assert (I := exp_inverse l). assert (P := exp_pos (- l)).
-  assert (P1 := exp_pos e1). split.
-  - assert (A := shift (z - s) s Hs). replace (z - s + s) with z in A by ring.
-    assert (B := dilation ((z - s) * exp (- l)) l ltac:(apply Rabs_le; lra)).
-    replace (exp l * ((z - s) * exp (- l))) with (z - s) in B
-      by (rewrite (Rmult_comm (z - s)), <- Rmult_assoc, I; ring).
-    apply Rmult_le_compat_l with (r := exp (- l)) in B; [|lra].
-    rewrite <- Rmult_assoc, (Rmult_comm (exp (- l))), I in B. nra.
-  - assert (A := shift z (- s) ltac:(now rewrite Rabs_Ropp)).
-    assert (B := dilation (z - s) (- l) ltac:(rewrite Rabs_Ropp; apply Rabs_le; lra)).
-    replace (z + - s) with (z - s) in A by ring. rewrite Rmult_comm in B at 1.
-    rewrite (Rmult_comm (exp (- l)) (z - s)) in B. assert (P2 := exp_pos e2). nra.
-Qed.
-
 (* s <= gap(c, log k): s is at most the infimum over y >= 0 of phi^-1(c + phi y) - k y. *)
 Definition within_gap (phi : R -> R) (c k s : R) : Prop :=
   forall y, 0 <= y -> phi (s + k * y) <= c + phi y.

@@ -308,23 +308,6 @@ Proof. intros lo hi n m x k Hlo Hm Hx. apply squeezed.
     eexists. split; [|exact Hd]. now exists y, z.
   - intros d H. destruct (change_covered lo hi n m Hlo Hm x k d Hx H) as (i & j & Hij & Hd).
     apply Rle_trans with (1 := Hd). now apply (pair_below_local lo hi n m). Qed.
-(* Of csrc/sensitivity/envelope.c: the loop over lower ranks i from m - k - 1 to m, each with the
-   upper rank i + k + 1, ranks being clipped to 0 .. n + 1, returns the local sensitivity. *)
-Theorem local_loop_replace : forall lo hi n m x k, lo <= hi -> (1 <= m <= n)%nat ->
-  is_table lo hi n x ->
-  greatest (map (fun i => order_statistic lo hi x (Nat.min (i + k + 1) (n + 1)) -
-                          order_statistic lo hi x i)
-                (seq (m - k - 1) (m + 1 - (m - k - 1)))) =
-  local_sensitivity lo hi m x k.
-Proof. intros lo hi n m x k Hlo Hm Hx. apply Rle_antisym.
-  - apply greatest_below; [apply greatest_nonnegative|]. intros u Hu.
-    apply in_map_iff in Hu. destruct Hu as (i & <- & Hi). apply in_seq in Hi.
-    apply (pair_below_local lo hi n m Hlo); trivial. unfold within_reach. lia.
-  - destruct (local_attained lo hi n m Hlo Hm x k Hx) as (i & j & Hij & ->).
-    unfold within_reach in Hij. apply Rle_trans with (order_statistic lo hi x
-      (Nat.min (i + k + 1) (n + 1)) - order_statistic lo hi x i).
-    + apply Rplus_le_compat_r, (increases lo hi n Hlo); trivial. lia.
-    + among i. Qed.
 (* Of dpfast/sensitivity/quantile.py: the smooth sensitivity, by definition the greatest over all
    tables y of the local sensitivity of y times e^(-beta d(x, y)), is the greatest of
    (x_j - x_i) e^(-beta (j - i - 1)) over ranks i <= m <= j. *)
@@ -378,41 +361,6 @@ Proof. intros lo hi n m beta floor computed Hlo Hm Hb Hf H x y Hx Hy Hxy.
   - apply Rle_trans with (1 := Ux), Rmult_le_compat_l; lra.
   - rewrite (Rmult_comm (exp beta) (exp eta)), Rmult_assoc. apply Rmult_le_compat; nra. Qed.
 
-(* The greatest value of a pair whose ranks are at most w away from m. *)
-Definition in_window (m w : nat) (ij : nat * nat) : bool :=
-  (m <=? fst ij + w) && (snd ij <=? m + w).
-
-Definition window_sensitivity (n m w : nat) (beta : R) (x : nat -> R) : R :=
-  greatest (map (fun ij => pair_value beta x (fst ij) (snd ij))
-                (filter (in_window m w) (pairs n m))).
-
-(* Of dpfast/sensitivity/quantile.py: from a first window of ranks, which gives some value, or from
-   the public floor follows a width that is certainly enough. *)
-Theorem window_suffices : forall lo hi n m beta floor first width x,
-  lo <= hi -> (1 <= m <= n)%nat -> 0 <= beta -> is_table lo hi n x -> (first <= width)%nat ->
-  (hi - lo) * exp (- beta * INR width) <=
-    Rmax (window_sensitivity n m first beta (order_statistic lo hi x)) floor ->
-  Rmax (window_sensitivity n m width beta (order_statistic lo hi x)) floor =
-  Rmax (smooth_sensitivity lo hi n m beta x) floor.
-Proof. intros lo hi n m beta floor first width x Hlo Hm Hb Hx Hw H.
-  set (x_ := order_statistic lo hi x) in *.
-  assert (wider : window_sensitivity n m first beta x_ <= window_sensitivity n m width beta x_).
-  { apply greatest_subset, incl_map. intros ij. rewrite !filter_In. unfold in_window.
-    rewrite !andb_true_iff, !Nat.leb_le. intuition lia. }
-  assert (inner : window_sensitivity n m width beta x_ <= smooth_sensitivity lo hi n m beta x)
-    by apply greatest_subset, incl_map, incl_filter.
-  destruct (smooth_attained lo hi n m Hlo Hm beta x Hx) as (i & j & (Him & Hij & _) & E).
-  assert (smooth_sensitivity lo hi n m beta x <= window_sensitivity n m width beta x_ \/
-    smooth_sensitivity lo hi n m beta x <= (hi - lo) * exp (- beta * INR width)) as cases.
-  { rewrite E. destruct (in_window m width (i, j)) eqn:Ew; [left|right].
-    - apply greatest_above, in_map_iff. exists (i, j). split; [reflexivity|]. apply filter_In.
-      now rewrite in_pairs.
-    - assert (Hs : (width <= j - i - 1)%nat).
-      { unfold in_window in Ew. rewrite andb_false_iff, !Nat.leb_gt in Ew. simpl in Ew. lia. }
-      pose proof (bounded lo hi n Hlo x i Hx). pose proof (bounded lo hi n Hlo x j Hx).
-      apply Rmult_le_compat; [|left; apply exp_pos|lra|now apply weight_decreases].
-      pose proof (increases lo hi n Hlo x i j Hx ltac:(lia)). lra. }
-  unfold Rmax in *. destruct cases; repeat destruct (Rle_dec _ _); lra. Qed.
 (* Three rows, of which the second smallest is asked for. *)
 Example table_of_three : is_table 0 10 3 [5; 2; 9] /\
   order_statistic 0 10 [5; 2; 9] 2 = 5 /\

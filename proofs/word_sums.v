@@ -221,25 +221,3 @@ Proof.
     rewrite Z.mod_small; [unfold carry_unit in *; lia|].
     unfold carry_unit, word in *; lia.
 Qed.
-
-(* unit_of() of dpfast/groups/plan.py: the log2 of the unit in which a sum of a group gets noise. *)
-Definition bit_length (n : Z) : Z := if n =? 0 then 0 else Z.log2 n + 1.
-Definition unit_of (largest : Z) : Z := Z.max 0 (bit_length largest + 32 - 61).
-
-(* Of dpfast/groups/plan.py: a sum over at most 2^32 rows, in the unit that the most a row adds
-   decides and rounded down, is at most 2^61 in size. *)
-Theorem sums_in_units_fit : forall largest rows sum, 0 <= largest -> rows <= 2 ^ 32 ->
-  Z.abs sum <= rows * largest -> - 2 ^ 61 <= sum / 2 ^ unit_of largest <= 2 ^ 61.
-Proof.
-  intros largest n s L N S. set (k := unit_of largest).
-  assert (B : largest < 2 ^ bit_length largest /\ 0 <= bit_length largest).
-  { unfold bit_length. destruct (Z.eqb_spec largest 0) as [->|]; [easy|].
-    pose proof (Z.log2_spec largest). pose proof (Z.log2_nonneg largest).
-    rewrite Z.add_1_r. split; lia. }
-  assert (P : 2 ^ 32 * 2 ^ bit_length largest <= 2 ^ 61 * 2 ^ k) by
-    (rewrite <- !Z.pow_add_r by (unfold k, unit_of; lia); apply Z.pow_le_mono_r;
-     unfold k, unit_of; lia).
-  assert (0 < 2 ^ k) by (apply Z.pow_pos_nonneg; unfold k, unit_of; lia).
-  assert (Z.abs s <= 2 ^ 61 * 2 ^ k) by nia. clearbody k.
-  split; [apply Z.div_le_lower_bound; lia | apply Z.div_le_upper_bound; lia].
-Qed.
