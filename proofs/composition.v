@@ -81,7 +81,7 @@ Lemma distribution_bind : forall (A B : Type) (p : distribution A) (k : A -> dis
   is_distribution p -> is_mechanism k -> is_distribution (bind p k).
 Proof.
   intros A B p k P K. split.
-  - intros y v I. apply in_flat_map in I as [[x w] [J I]].
+  - intros y v [[x w] [J I]]%in_flat_map.
     apply in_map_iff in I as [[z u] [E I]]. injection E as <- <-.
     apply Rmult_le_pos; [now apply (proj1 P x) | now apply (proj1 (K x) z)].
   - assert (M : forall C (d : distribution C), total snd d = expectation d (fun _ => 1))

@@ -17,43 +17,37 @@ Fixpoint vector {A : Type} (chance : A -> A -> R) (values outcomes : list A) : R
 Definition l1 {A : Type} (distance : A -> A -> R) (x y : list A) : R :=
   total (fun pair => distance (fst pair) (snd pair)) (combine x y).
 
-Lemma l1_private : forall (A : Type) (chance distance : A -> A -> R) D epsilon,
-  0 < D -> 0 < epsilon -> (forall v z, 0 <= chance v z) -> (forall v w, 0 <= distance v w) ->
-  (forall v w z, chance v z <= exp (distance v w / (D / epsilon)) * chance w z) ->
+(* Chances that fall by e^(-distance / (D / epsilon)), up to a constant c. *)
+Lemma l1_private : forall (A : Type) (place : A -> R) chance distance c D epsilon,
+  0 < c -> 0 < D -> 0 < epsilon -> (forall v w, distance v w = Rabs (place v - place w)) ->
+  (forall v z, chance v z = c * exp (- (Rabs (place z - place v) / (D / epsilon)))) ->
   forall x y z, length x = length y -> l1 distance x y <= D ->
   vector chance x z <= exp epsilon * vector chance y z.
 Proof.
-  intros A chance distance D epsilon HD He Hc Hd H x y z L B.
+  intros A place chance distance c D epsilon Hc HD He Hd H x y z L B. set (s := D / epsilon) in *.
+  assert (I : 0 < / s) by now apply Rinv_0_lt_compat, Rdiv_lt_0_compat.
+  assert (C : forall v z, 0 <= chance v z)
+    by (intros; rewrite H; apply Rmult_le_pos; [|left; apply exp_pos]; lra).
   assert (N : forall x z, 0 <= vector chance x z).
   { intros l. induction l; intros [|]; simpl; try lra. apply Rmult_le_pos; auto. }
-  assert (I : 0 < / (D / epsilon)) by now apply Rinv_0_lt_compat, Rdiv_lt_0_compat.
-  apply Rle_trans with (exp (l1 distance x y / (D / epsilon)) * vector chance y z).
-  2: { apply Rmult_le_compat_r; [apply N|]. apply exp_monotone. unfold Rdiv in *.
-    apply Rle_trans with (D * / (D * / epsilon)); [apply Rmult_le_compat_r; lra|].
-    apply Req_le. field; lra. }
-  clear B. assert (E : forall x y : list A, 1 <= exp (l1 distance x y / (D / epsilon))).
-  { intros. rewrite <- exp_0. apply exp_monotone. apply Rmult_le_pos; [|lra].
-    apply total_nonnegative. auto. }
-  revert y z L. induction x as [|v x IH]; intros [|w y] z L; try discriminate.
-  - assert (E0 := E [] []). simpl. destruct z; lra.
-  - destruct z as [|u z]; [assert (E0 := E (v :: x) (w :: y)); simpl; lra|].
+  assert (E : forall x y, 1 <= exp (l1 distance x y / s)).
+  { intros l m. assert (0 <= l1 distance l m) by (apply total_nonnegative; intros; rewrite Hd;
+      apply Rabs_pos). assert (E := exp_ineq1_le (l1 distance l m / s)). unfold Rdiv in *. nra. }
+  apply Rle_trans with (exp (l1 distance x y / s) * vector chance y z).
+  - clear B. revert y z L. induction x as [|v x IH]; intros [|w y] [|u z] L; try discriminate;
+      try (simpl vector; rewrite Rmult_1_r; apply E).
     unfold l1; simpl. fold (l1 distance x y). unfold Rdiv at 1.
-    rewrite Rmult_plus_distr_r, exp_plus.
-    replace (_ * _ * _) with (exp (distance v w / (D / epsilon)) * chance w u *
-      (exp (l1 distance x y / (D / epsilon)) * vector chance y z)) by (unfold Rdiv; ring).
-    apply Rmult_le_compat; auto.
+    rewrite Rmult_plus_distr_r, exp_plus. replace (_ * _ * _) with (exp (distance v w * / s) *
+      chance w u * (exp (l1 distance x y / s) * vector chance y z)) by (unfold Rdiv; ring).
+    apply Rmult_le_compat; auto. rewrite !H, Hd, (Rmult_comm (exp _)), Rmult_assoc, exp_times.
+    apply Rmult_le_compat_l, exp_monotone; [lra|].
+    assert (T := Rabs_triang (place u - place v) (place v - place w)).
+    replace (_ + (_ - _)) with (place u - place w) in T by ring. unfold Rdiv. nra.
+  - apply Rmult_le_compat_r, exp_monotone; [apply N|].
+    replace epsilon with (D * / s) by (unfold s; field; lra). apply Rmult_le_compat_r; lra.
 Qed.
 
 Definition laplace (z : R) : R := exp (- Rabs z) / 2.
-
-Lemma laplace_moves : forall v w z scale, 0 < scale ->
-  exp (- (Rabs (z - v) / scale)) <= exp (Rabs (v - w) / scale) * exp (- (Rabs (z - w) / scale)).
-Proof.
-  intros v w z scale Hs. rewrite exp_times. apply exp_monotone.
-  assert (I : 0 < / scale) by now apply Rinv_0_lt_compat.
-  assert (T := Rabs_triang (z - v) (v - w)). replace (z - v + (v - w)) with (z - w) in T by ring.
-  unfold Rdiv. nra.
-Qed.
 
 (* Of dpfast/noise/api.py: Laplace noise of scale D / epsilon on each coordinate is epsilon-private
    for an L1 sensitivity of D. *)
@@ -62,18 +56,11 @@ Theorem laplace_mechanism : forall x y D epsilon z, length x = length y -> 0 < e
   vector (fun v => release laplace v (D / epsilon)) x z <=
   exp epsilon * vector (fun v => release laplace v (D / epsilon)) y z.
 Proof.
-  intros x y D epsilon z L He HD H. assert (Hs : 0 < D / epsilon) by now apply Rdiv_lt_0_compat.
-  assert (I : 0 < / (D / epsilon)) by now apply Rinv_0_lt_compat.
-  assert (S : forall v z, release laplace v (D / epsilon) z =
-    / 2 / (D / epsilon) * exp (- (Rabs (z - v) / (D / epsilon)))).
-  { intros. unfold release, laplace, Rdiv at 1 2 3. rewrite Rabs_mult, (Rabs_pos_eq (/ _)) by lra.
-    unfold Rdiv. ring. }
-  assert (P : 0 < / 2 / (D / epsilon)) by (apply Rdiv_lt_0_compat; lra).
-  refine (l1_private _ _ (fun v w => Rabs (v - w)) D epsilon HD He _ _ _ x y z L H); intros.
-  - rewrite S. apply Rmult_le_pos; [lra|]. apply Rlt_le, exp_pos.
-  - apply Rabs_pos.
-  - rewrite !S. assert (M := laplace_moves v w z0 _ Hs).
-    apply Rmult_le_compat_l with (r := / 2 / (D / epsilon)) in M; lra.
+  intros x y D epsilon z L He HD H. set (s := D / epsilon).
+  assert (I : 0 < / s) by now apply Rinv_0_lt_compat, Rdiv_lt_0_compat.
+  refine (l1_private R (fun v => v) _ _ (/ 2 * / s) D epsilon _ HD He _ _ x y z L H);
+    [lra | easy |]. intros. fold s. unfold release, laplace, Rdiv.
+  rewrite Rabs_mult, (Rabs_pos_eq (/ _)) by lra. ring.
 Qed.
 
 (* P(K = k) ~ q^|k| with q = exp(-1/scale). *)
@@ -109,20 +96,13 @@ Theorem discrete_laplace_mechanism : forall x y D epsilon z,
   exp epsilon * vector (fun v k => discrete_laplace (D / epsilon) (k - v)) y z.
 Proof.
   intros x y D epsilon z L He HD H. assert (Hs : 0 < D / epsilon) by now apply Rdiv_lt_0_compat.
-  set (c := (1 - exp (- (1 / (D / epsilon)))) / (1 + exp (- (1 / (D / epsilon))))).
-  assert (S : forall k, discrete_laplace (D / epsilon) k =
-    c * exp (- (Rabs (IZR k) / (D / epsilon)))).
-  { intros. unfold discrete_laplace. fold c. f_equal. rewrite exp_power. f_equal.
-    rewrite INR_IZR_INZ, Zabs2Nat.id_abs, abs_IZR. field; lra. }
-  assert (P : 0 < c).
-  { assert (E := exp_pos (- (1 / (D / epsilon)))). apply Rdiv_lt_0_compat; [|lra].
-    assert (X := exp_below_one (1 / (D / epsilon)) ltac:(apply Rdiv_lt_0_compat; lra)). lra. }
-  refine (l1_private _ _ (fun v w => IZR (Z.abs (v - w))) D epsilon HD He _ _ _ x y z L H); intros.
-  - rewrite S. apply Rmult_le_pos; [lra|]. apply Rlt_le, exp_pos.
-  - apply IZR_le, Z.abs_nonneg.
-  - rewrite !S, !minus_IZR, abs_IZR, minus_IZR.
-    assert (M := laplace_moves (IZR v) (IZR w) (IZR z0) _ Hs).
-    apply Rmult_le_compat_l with (r := c) in M; lra.
+  set (q := exp (- (1 / (D / epsilon)))).
+  assert (0 < q < 1) by (apply exp_below_one, Rdiv_lt_0_compat; lra).
+  refine (l1_private Z IZR _ _ ((1 - q) / (1 + q)) D epsilon _ HD He _ _ x y z L H); intros.
+  - apply Rdiv_lt_0_compat; lra.
+  - now rewrite abs_IZR, minus_IZR.
+  - unfold discrete_laplace. fold q. f_equal. unfold q. rewrite exp_power. f_equal.
+    rewrite INR_IZR_INZ, Zabs2Nat.id_abs, abs_IZR, minus_IZR. field; lra.
 Qed.
 
 (* What (epsilon, delta) says of two densities, in one direction. w z is 1 where an event holds and
@@ -212,19 +192,36 @@ Proof.
   rewrite B. assert (P := exp_pos e). apply Rmult_le_compat_l with (r := exp e) in T; lra.
 Qed.
 
-Lemma left_tail : forall epsilon beta s lambda u, let k := exp (- lambda) in
-  0 < lambda <= beta -> Rabs s <= epsilon -> u * (1 - k) <= - (epsilon + lambda + s * k) ->
-  u <= s /\ u <= 0 /\ 0 <= excess epsilon s k u /\
-  0 <= gain epsilon s k u <= half_divergence epsilon beta s.
+Lemma wide : forall s lambda u, release laplace s (exp lambda) u =
+  exp (- lambda - Rabs (u - s) * exp (- lambda)) / 2.
 Proof.
-  intros epsilon beta s lambda u k Hl Hs Hu. assert (K : 0 < k) by apply exp_pos.
-  assert (K1 := exp_below_one lambda ltac:(lra)). fold k in K1.
-  assert (S := Rle_abs s). assert (S' := Rle_abs (- s)). rewrite Rabs_Ropp in S'.
+  intros. assert (P := exp_pos (- lambda)). unfold release, laplace. rewrite !over_e. unfold Rminus.
+  rewrite Rabs_mult, (Rabs_pos_eq (exp _)), exp_plus, Ropp_mult_distr_l by lra. unfold Rdiv; ring.
+Qed.
+
+Lemma mirror : forall s scale u, release laplace (- s) scale (- u) = release laplace s scale u /\
+  laplace (- u) = laplace u.
+Proof.
+  intros. unfold release, laplace. replace ((- u - - s) / scale) with (- ((u - s) / scale))
+    by (unfold Rdiv; ring). now rewrite !Rabs_Ropp.
+Qed.
+
+Lemma left_tail : forall epsilon beta s lambda u, let k := exp (- lambda) in
+  let D := release laplace s (exp lambda) u - exp epsilon * laplace u in
+  0 < lambda <= beta -> Rabs s <= epsilon -> u * (1 - k) <= - (epsilon + lambda + s * k) ->
+  D = excess epsilon s k u /\ 0 <= D /\ 0 <= gain epsilon s k u <= half_divergence epsilon beta s.
+Proof.
+  intros epsilon beta s lambda u k D Hl Hs Hu. assert (S := abs_bounds _ _ Hs).
+  assert (K := exp_below_one lambda ltac:(lra)). fold k in K.
   assert (A : u <= s) by nra. assert (B : u <= 0) by nra.
   assert (E : exp epsilon * exp u <= k * exp ((u - s) * k))
     by (unfold k at 1; rewrite !exp_times; apply exp_monotone; lra).
+  assert (X : D = excess epsilon s k u).
+  { unfold D, laplace, excess. rewrite wide, !Rabs_left1 by lra. fold k.
+    replace (- lambda - - (u - s) * k) with (- lambda + (u - s) * k) by ring.
+    rewrite exp_plus, Ropp_involutive. fold k. field. }
   assert (P := exp_pos ((u - s) * k)).
-  repeat split; try assumption; try (unfold excess, gain; nra).
+  rewrite X. repeat split; try (unfold excess, gain; nra).
   apply gain_bounded; try lra. apply exp_monotone; lra.
 Qed.
 
@@ -239,19 +236,14 @@ Lemma laplace_pair : forall alpha beta epsilon delta s lambda,
 Proof.
   intros alpha beta epsilon delta s lambda Hb Hsum D0 D Hs Hl. set (k := exp (- lambda)).
   assert (K0 : 0 < k) by apply exp_pos. assert (As := Rabs_pos s).
-  assert (wide : forall u, release laplace s (exp lambda) u =
-    exp (- lambda - Rabs (u - s) * k) / 2).
-  { intros u. unfold release, laplace. rewrite !over_e. fold k. unfold Rminus.
-    rewrite Rabs_mult, (Rabs_pos_eq k), exp_plus by lra. fold k. rewrite Ropp_mult_distr_l.
-    unfold Rdiv; ring. }
   assert (inside : forall u, Rabs u <= epsilon + lambda + Rabs (u - s) * k ->
     release laplace s (exp lambda) u <= exp epsilon * laplace u).
-  { intros u Hu. rewrite wide. unfold laplace.
+  { intros u Hu. rewrite wide. fold k. unfold laplace.
     assert (exp (- lambda - Rabs (u - s) * k) <= exp epsilon * exp (- Rabs u)); [|lra].
     rewrite exp_times. apply exp_monotone. lra. }
   assert (H0 : k <= exp 0) by (apply exp_monotone; lra). rewrite exp_0 in H0.
   split.
-  { apply pointwise_close; [assumption|]. intros u. rewrite wide. unfold laplace.
+  { apply pointwise_close; [assumption|]. intros u. rewrite wide. fold k. unfold laplace.
     assert (exp (- Rabs u) <= exp epsilon * exp (- lambda - Rabs (u - s) * k)); [|lra].
     rewrite exp_times. apply exp_monotone. assert (T := Rabs_triang u (- s)).
     rewrite Rabs_Ropp in T. fold (u - s) in T. assert (U := Rabs_pos u). nra. }
@@ -276,30 +268,18 @@ Proof.
   refine (integral_by_tails f _ (gain epsilon s k) (excess epsilon s k)
     (fun u => - gain epsilon (- s) k (- u)) (fun u => excess epsilon (- s) k (- u))
     _ _ l r a b _ _ ab Hf HD _ _ _ _ _); try lra.
+  2, 3: intros u; unfold gain, excess; split; [auto_derive; [trivial | unfold Rminus; field]|];
+    apply (ex_derive_continuous (V := R_NormedModule)); auto_derive; trivial.
   - apply Rmult_le_reg_r with (1 - k); lra.
-  - intros u. unfold gain, excess. split; [auto_derive; [trivial | unfold Rminus; field]|].
-    apply (ex_derive_continuous (V := R_NormedModule)). auto_derive. trivial.
-  - intros u. unfold gain, excess. split; [auto_derive; [trivial | unfold Rminus; field]|].
-    apply (ex_derive_continuous (V := R_NormedModule)). auto_derive. trivial.
-  - intros u Hu. destruct (left_tail epsilon beta s lambda u) as (A & B & C & G); try lra.
-    { fold k. rewrite <- El. apply Rmult_le_compat_r; lra. } fold k in C, G.
-    assert (E : release laplace s (exp lambda) u - exp epsilon * laplace u = excess epsilon s k u);
-      [|rewrite E; auto].
-    rewrite wide. unfold laplace, excess. rewrite !Rabs_left1 by lra.
-    replace (- lambda - - (u - s) * k) with (- lambda + (u - s) * k) by ring.
-    rewrite exp_plus, Ropp_involutive. fold k. field.
-  - intros u Hu. destruct (left_tail epsilon beta (- s) lambda (- u)) as (A & B & C & G);
+  - intros u Hu. apply left_tail; try lra. fold k. rewrite <- El. apply Rmult_le_compat_r; lra.
+  - intros u Hu. destruct (mirror s (exp lambda) u) as [M1 M2].
+    destruct (left_tail epsilon beta (- s) lambda (- u)) as (E & C & G);
       rewrite ?Rabs_Ropp; try lra.
-    { fold k. apply Rmult_le_compat_r with (r := 1 - k) in Hu; lra. } fold k in C, G.
-    assert (E : release laplace s (exp lambda) u - exp epsilon * laplace u =
-      excess epsilon (- s) k (- u)); [|rewrite E; repeat split; lra].
-    rewrite wide. unfold laplace, excess. rewrite !Rabs_pos_eq by lra.
-    replace (- lambda - (u - s) * k) with (- lambda + (- u - - s) * k) by ring.
-    rewrite exp_plus. fold k. field.
-  - intros u [Hu Hu']. assert (I := inside u).
+    { fold k. apply Rmult_le_compat_r with (r := 1 - k) in Hu; lra. }
+    rewrite M1, M2 in *. fold k in E, G. repeat split; trivial; lra.
+  - intros u [Hu Hu']. assert (I := inside u). assert (T := abs_bounds s alpha Hs).
     apply Rmult_le_compat_r with (r := 1 - k) in Hu; [|lra].
     apply Rmult_le_compat_r with (r := 1 - k) in Hu'; [|lra].
-    assert (T := Rle_abs s). assert (T' := Rle_abs (- s)). rewrite Rabs_Ropp in T'.
     assert (release laplace s (exp lambda) u <= exp epsilon * laplace u); [apply I | lra].
     assert (0 <= Rabs (u - s) * k) by (apply Rmult_le_pos; [apply Rabs_pos | lra]).
     revert H. unfold Rabs; repeat destruct Rcase_abs; lra.
@@ -333,9 +313,8 @@ Proof.
   assert (Y' : exp (- y) = c - sqrt (c ^ 2 - 1)).
   { rewrite exp_Ropp, Y. apply Rmult_eq_reg_l with (c + sqrt (c ^ 2 - 1)); [|lra].
     rewrite Rinv_r by lra. assert (Q := sqrt_sqrt (c ^ 2 - 1) ltac:(nra)). nra. }
-  assert (A := exp_monotone x y ltac:(assert (T := Rle_abs x); lra)).
-  assert (B : exp 0 <= exp (y + x))
-    by (apply exp_monotone; assert (T := Rle_abs (- x)); rewrite Rabs_Ropp in T; lra).
+  assert (T := abs_bounds _ _ Hx). assert (A := exp_monotone x y ltac:(lra)).
+  assert (B := exp_monotone 0 (y + x) ltac:(lra)).
   rewrite exp_0, exp_plus in B. unfold cosh. rewrite (exp_Ropp x).
   assert (P := exp_pos x). assert (Z := exp_inverse y).
   apply Rmult_le_reg_r with (exp x); [assumption|]. field_simplify; [|lra]. nra.

@@ -12,7 +12,6 @@ Definition unit_of {Row : Type} (t : list (Z * Row)) (id : Z) : list Row :=
   map snd (filter (fun r => fst r =? id) t).
 
 Definition ids {Row : Type} (t : list (Z * Row)) : list Z := nodup Z.eq_dec (map fst t).
-
 Definition units {Row : Type} (t : list (Z * Row)) : list (list Row) := map (unit_of t) (ids t).
 
 (* All rows of an id are added, removed, or replaced by all rows of an id, anywhere in the table. *)
@@ -279,7 +278,7 @@ Proof.
   assert (N2 := norm (fun z => z * z) eq_refl square_at_most). cbv beta in N2.
   assert (N3 : forall z, In z (map d groups) -> Z.abs z <= match r with AddRemove => M
     | Replace => Z.max W M end).
-  { intros z J. apply in_map_iff in J. destruct J as (g & <- & _). specialize (D g).
+  { intros z (g & <- & _)%in_map_iff. specialize (D g).
     clear - D C HM HW. unfold by_sides in D. destruct r, a, b; try easy; cbn [side_touches] in D;
       repeat destruct (touches _ _); lia. }
   fold d. clear - N0 N1 N2 N3 T1 T2 T3 T4 T5 HM HW E. clearbody o w.
@@ -382,7 +381,7 @@ Proof.
     etransitivity; [apply (sum_by_sides _ _ touches groups a b _ _ _ B) | nia]. }
   unfold covers, step_vectors. fold K. cbn [l0 l1 l2_squared linf].
   repeat split; try (apply F; [nia | apply G]).
-  intros z J. apply in_flat_map in J. destruct J as (g & _ & J). now apply (G g).
+  intros z (g & _ & J)%in_flat_map. now apply (G g).
 Qed.
 
 (* * The rows that a unit keeps *)
@@ -472,7 +471,7 @@ Proof.
   - unfold touched. clear. induction groups as [|g l IH]; simpl; [lia|].
     fold (p g). destruct (p g); cbn [Z.b2z length]; lia.
   - etransitivity; [apply inj_le, NoDup_incl_length|exact M]; [now apply NoDup_filter|].
-    intros g I. apply filter_In in I. destruct I as (_ & I). apply nodup_In.
+    intros g (_ & I)%filter_In. apply nodup_In.
     unfold p, touches_group in I.
     destruct (in_group group g (keep unit)) as [|row rest] eqn:E; [easy|].
     assert (J : In row (in_group group g (keep unit))) by (rewrite E; now left).
@@ -564,7 +563,7 @@ Proof.
   apply sums_of_a_norm; [easy|]. intros unit U.
   destruct (bounded_vector _ _ (fun f row => f row) fs most norm unit M B) as (P & Q);
     [intros row J; exact (H unit row U J)|].
-  split; [intros f F; apply in_map_iff in F; destruct F as (f' & <- & F); now apply P|].
+  split; [intros f (f' & <- & F)%in_map_iff; now apply P|].
   now rewrite sum_map.
 Qed.
 

@@ -16,9 +16,7 @@ Definition distribution (A : Type) : Type := list (A * R).
 
 Definition is_distribution {A : Type} (p : distribution A) : Prop :=
   (forall x w, In (x, w) p -> 0 <= w) /\ total snd p = 1.
-
 Definition event (A : Type) : Type := A -> bool.
-
 Definition probability {A : Type} (p : distribution A) (e : event A) : R :=
   total (fun xw => if e (fst xw) then snd xw else 0) p.
 
@@ -37,26 +35,15 @@ Proof. intros a b [H| ->]; [left; now apply exp_increasing | lra]. Qed.
 
 Lemma total_nonnegative : forall (A : Type) (f : A -> R) l,
   (forall x, In x l -> 0 <= f x) -> 0 <= total f l.
-Proof.
-  induction l as [|x l IH]; simpl; intros H; [lra|].
-  assert (0 <= f x) by (apply H; now left).
-  assert (0 <= total f l) by (apply IH; intros; apply H; now right). lra.
-Qed.
+Proof. induction l as [|x l IH]; simpl; intros H; [lra|]. apply Rplus_le_le_0_compat; auto. Qed.
 
 Lemma total_monotone : forall (A : Type) (f g : A -> R) l,
   (forall x, In x l -> f x <= g x) -> total f l <= total g l.
-Proof.
-  induction l as [|x l IH]; simpl; intros H; [lra|].
-  assert (f x <= g x) by (apply H; now left).
-  assert (total f l <= total g l) by (apply IH; intros; apply H; now right). lra.
-Qed.
+Proof. induction l as [|x l IH]; simpl; intros H; [lra|]. apply Rplus_le_compat; auto. Qed.
 
 Lemma total_equal : forall (A : Type) (f g : A -> R) l,
   (forall x, In x l -> f x = g x) -> total f l = total g l.
-Proof.
-  induction l as [|x l IH]; simpl; intros H; [reflexivity|].
-  rewrite (H x) by now left. rewrite IH by (intros; apply H; now right). reflexivity.
-Qed.
+Proof. induction l as [|x l IH]; simpl; intros H; [easy|]. f_equal; auto. Qed.
 
 Lemma total_scaled : forall (A : Type) (f : A -> R) c l,
   total (fun x => c * f x) l = c * total f l.

@@ -229,8 +229,8 @@ Proof. intros beta x n m Hb Hx Hm. unfold envelope, columns.
   apply Rle_antisym.
   - apply rows_below; trivial; [apply greatest_nonnegative|]. intros i j Hi Hj Hij.
     apply in_seq in Hi. apply in_rev, H3, in_seq in Hj. among (i, j).
-  - apply greatest_below; [apply rows_above|]. intros u Hu. apply in_map_iff in Hu.
-    destruct Hu as ((i, j) & <- & Hij). apply in_pairs in Hij.
+  - apply greatest_below; [apply rows_above|].
+    intros u ((i, j) & <- & Hij%in_pairs)%in_map_iff.
     apply (rows_reach beta x m); trivial; simpl; try lia; try lra; [intros; apply Hx; lia| |].
     + intros s Q. apply in_rev, H3, in_seq in Q. lia.
     + intros v [_ Hv]. apply Rle_trans with (top beta x stack v).

@@ -37,7 +37,6 @@ Definition mass_below (o : Z) (x : list row) : R :=
 
 Definition mass_on (o : Z) (x : list row) : R :=
   total (fun r => if (fst r =? o)%Z then snd r else 0) x.
-
 Definition rows_on (o : Z) (x : list row) : Z :=
   fold_right (fun r k => if (fst r =? o)%Z then (k + 1)%Z else k) 0%Z x.
 
@@ -150,16 +149,11 @@ Proof.
   apply fold_permutation; [|easy]. intros. repeat destruct (_ =? _)%Z; lia.
 Qed.
 
-Lemma next_below_bounds : forall p o x, (first p < o)%Z -> (first p <= next_below p o x < o)%Z.
+Lemma next_bounds : forall p o x, (first p < o < last p)%Z ->
+  (first p <= next_below p o x < o)%Z /\ (o < next_above p o x <= last p)%Z.
 Proof.
   induction x as [|r x IH]; simpl; intros H; [lia|]. specialize (IH H).
-  destruct (fst r <? o)%Z eqn:E; lia.
-Qed.
-
-Lemma next_above_bounds : forall p o x, (o < last p)%Z -> (o < next_above p o x <= last p)%Z.
-Proof.
-  induction x as [|r x IH]; simpl; intros H; [lia|]. specialize (IH H).
-  destruct (o <? fst r)%Z eqn:E; lia.
+  destruct (Z.ltb_spec (fst r) o), (Z.ltb_spec o (fst r)); lia.
 Qed.
 
 Lemma rows_on_nonnegative : forall o x, (0 <= rows_on o x)%Z.
@@ -174,7 +168,7 @@ Lemma gap_halves_moves : forall p o x r,
   (is_end p (fst r) = true -> gap_halves p o (r :: x) = gap_halves p o x).
 Proof.
   intros p o x [c s] Hw Ho [Hc _] Hne. simpl in *. unfold gap_halves, is_end. simpl.
-  destruct (next_below_bounds p o x (proj1 Ho)), (next_above_bounds p o x (proj2 Ho)).
+  destruct (next_bounds p o x Ho).
   set (a := next_below p o x) in *. set (b := next_above p o x) in *.
   destruct (Z.ltb_spec c o) as [E|E].
   - replace (o <? c)%Z with false by lia.
@@ -461,15 +455,4 @@ Proof.
   intros Row cell a b q T m w base epsilon c Hcell Hq Hw Hb Hc.
   apply (kept_suffice _ cell (extreme_node a b q T m w)); try easy.
   intros n. unfold extreme_node, target, inside, Rmin. destruct m; repeat destruct Rle_dec; lra.
-Qed.
-
-(* D and 1 are attained, by an end of the cells from 0 to 2. *)
-Example sensitivity_attained : let node_of q := quantile_node 0 2 q 0 (near_of 0) in
-  let rows := on_cells (fun v => v) in
-  (forall q, 1 / 2 <= q <= 1 ->
-    utility (node_of q) (rows [2]%Z) 0 - utility (node_of q) (rows [2; 2]%Z) 0 = Rmax q (1 - q)) /\
-  utility (node_of 0) (rows [0; 2; 2]%Z) 2 - utility (node_of 0) (rows [0; 0; 2]%Z) 2 = 1.
-Proof.
-  split; [intros q Hq|]; unfold utility, distance, lowest, highest, mass_below, mass_on, mass;
-    simpl; unfold Rmax; repeat destruct (Rle_dec _ _); lra.
 Qed.

@@ -1,7 +1,7 @@
 (* PolyPlace noise for smooth sensitivity, the default for epsilon below 4. *)
 
 From Coq Require Import Reals Lra FunctionalExtensionality.
-From Dpfast Require Import smooth_noise.
+From Dpfast Require Import distributions(exp_monotone) smooth_noise.
 Open Scope R_scope.
 
 (* The density for shape a: C (1 - |z|)^(a - 1) up to |z| = 1/a, and C_t (1 + |z|)^-(a + 1) beyond,

@@ -173,7 +173,6 @@ Proof.
   intros. unfold people_of. rewrite !filter_app, !app_length; simpl. destruct existsb; simpl; lia.
 Qed.
 
-(* At most t keys have one person more or less. *)
 Lemma mechanism_pi : forall e d people, 0 <= e -> 0 <= d ->
   is_mechanism (fun k => coin (pi e d (people_of k people))).
 Proof.
@@ -233,7 +232,7 @@ Proof.
       [apply distribution_answers, mechanism_pi; lra | right; field; lra | lra |].
     apply within_shown; auto; [intros k; destruct (H k); tauto|].
     eapply Nat.le_trans; [|exact LT]. apply NoDup_incl_length; [now apply NoDup_filter|].
-    intros k J. apply filter_In in J as [_ J]. destruct (H k) as [Q|[Q _]]; [|easy].
+    intros k [_ J]%filter_In. destruct (H k) as [Q|[Q _]]; [|easy].
     rewrite Q, Nat.eqb_refl in J. discriminate. }
   assert (F : forall k a, existsb (Nat.eqb k) a = true -> In k a)
     by (intros k a H; apply existsb_exists in H as [k' [J H]]; apply Nat.eqb_eq in H; now subst).

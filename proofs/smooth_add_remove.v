@@ -1,7 +1,9 @@
 (* Sensitivity of the lower quantile when a row is added or removed. *)
 
 From Coq Require Import ZArith ZifyNat Reals Lra Lia List Bool Arith Permutation.
-From Dpfast Require Import order_statistics smooth_replace(greatest, greatest_above).
+From Dpfast Require Import order_statistics.
+From Dpfast Require Import smooth_replace(greatest, greatest_above, weight_next, weight_decreases,
+  weigh).
 Import ListNotations.
 Open Scope R_scope.
 
@@ -29,17 +31,6 @@ Definition smooth_bound {T : Type} (neighbors : T -> T -> Prop) (f : T -> R) (be
     (bound : T -> R) : Prop :=
   forall x y, neighbors x y -> Rabs (f x - f y) <= bound x /\ bound x <= exp beta * bound y.
 
-Lemma weight_step : forall beta k, exp (- beta * INR k) = exp beta * exp (- beta * INR (S k)).
-Proof. intros. rewrite <- exp_plus, S_INR. f_equal. ring. Qed.
-
-Lemma weight_falls : forall beta k l, 0 <= beta -> (k <= l)%nat ->
-  exp (- beta * INR l) <= exp (- beta * INR k).
-Proof.
-  intros beta k l Hbeta Hkl. apply le_INR in Hkl.
-  destruct (Req_dec (beta * INR k) (beta * INR l)); [right; f_equal; lra|].
-  left. apply exp_increasing. nra.
-Qed.
-
 Lemma step_first : forall (T : Type) (neighbors : T -> T -> Prop) k x y z,
   neighbors x y -> distance_at_most neighbors k y z -> distance_at_most neighbors (S k) x z.
 Proof. induction 2; eauto using no_step, one_step. Qed.
@@ -57,7 +48,7 @@ Proof.
     assert (Rabs (f u - f v) * exp (- beta * INR (1 + k)) <= S y).
     { apply (maximum y x (symmetric _ _ Hxy)). exists (1 + k)%nat, (Rabs (f u - f v)).
       split; [exists u, v|reflexivity]. eauto using step_first. }
-    rewrite weight_step. pose proof (exp_pos beta). simpl plus in *. nra.
+    rewrite weight_next. pose proof (exp_pos beta). simpl plus in *. nra.
 Qed.
 
 (* Of dpfast/sensitivity/quantile.py: no beta-smooth upper bound is smaller. *)
@@ -71,22 +62,13 @@ Proof.
   destruct change as (y & z & Hy & Hyz & ->).
   assert (bound y * exp (- beta * INR k) <= bound x) as H.
   { revert z Hyz. induction Hy as [k x|k x y' y Hy IH Hy']; intros z Hyz.
-    - pose proof (weight_falls beta 0 k Hbeta (Nat.le_0_l k)) as W. simpl in W.
+    - pose proof (weight_decreases beta 0 k Hbeta (Nat.le_0_l k)) as W. simpl in W.
       rewrite Rmult_0_r, exp_0 in W. pose proof (proj1 (smooth _ _ Hyz)).
       pose proof (Rabs_pos (f x - f z)). nra.
-    - specialize (IH y Hy'). rewrite weight_step in IH.
+    - specialize (IH y Hy'). rewrite weight_next in IH.
       pose proof (proj2 (smooth _ _ (symmetric _ _ Hy'))).
       pose proof (exp_pos (- beta * INR (S k))). nra. }
-  apply Rle_trans with (2 := H). apply Rmult_le_compat_r; [left; apply exp_pos|].
-  apply (smooth _ _ Hyz).
-Qed.
-
-(* A number is the greatest of a set when some are as great, and none is greater. *)
-Lemma squeezed : forall v (among : R -> Prop), (exists w, among w /\ v <= w) ->
-  (forall w, among w -> w <= v) -> is_maximum v among.
-Proof.
-  intros v among (w & Hw & Hv) H. split; [|exact H].
-  replace v with w; [exact Hw|]. apply Rle_antisym; auto.
+  apply Rle_trans with (2 := H). now apply weigh, (smooth y z).
 Qed.
 
 Lemma greatest_squeezed : forall l (among : R -> Prop), (exists w, among w /\ 0 <= w) ->
@@ -120,20 +102,18 @@ Proof.
     by (intros k d (y & z & _ & _ & ->); apply Rabs_pos).
   split; [intros k|intros beta Hbeta]; apply greatest_squeezed.
   - destruct (Some k) as (d & Hd). eauto.
-  - intros u Hu. apply in_map_iff in Hu. destruct Hu as (a & <- & H).
-    apply filter_In in H. rewrite Nat.leb_le in H. now apply Attained.
+  - intros u (a & <- & [Ha Hk%Nat.leb_le]%filter_In)%in_map_iff. now apply Attained.
   - intros d Hd. destruct (Above k d Hd) as (a & Ha & Hk & H). exists (gap a).
     split; [|exact H]. apply in_map, filter_In. now rewrite Nat.leb_le.
   - destruct (Some 0%nat) as (d & Hd). exists (d * exp (- beta * INR 0)).
     split; [now exists 0%nat, d|]. apply Rmult_le_pos; [eauto|left; apply exp_pos].
-  - intros u Hu. apply in_map_iff in Hu. destruct Hu as (a & <- & Ha).
-    destruct (Attained a _ Ha (le_n _)) as (d & Hd & H).
-    exists (d * exp (- beta * INR (distance a))). split; [now exists (distance a), d|].
-    apply Rmult_le_compat_r; [left; apply exp_pos|exact H].
+  - intros u (a & <- & Ha)%in_map_iff. destruct (Attained a _ Ha (le_n _)) as (d & Hd & H).
+    exists (d * exp (- beta * INR (distance a))).
+    split; [now exists (distance a), d|now apply weigh].
   - intros w (k & d & Hd & ->). destruct (Above k d Hd) as (a & Ha & Hk & H).
     exists (gap a * exp (- beta * INR (distance a))).
     split; [now apply (in_map (fun a => gap a * exp (- beta * INR (distance a))))|].
-    apply Rmult_le_compat; [eauto|left; apply exp_pos|exact H|now apply weight_falls].
+    apply Rmult_le_compat; [eauto|left; apply exp_pos|exact H|now apply weight_decreases].
 Qed.
 
 (* Tables, and the quantile *)
@@ -234,13 +214,10 @@ Qed.
 
 Lemma order_bounds : forall x i, table lo hi x -> lo <= x.[i] <= hi.
 Proof. intros. now apply order_statistic_bounded with (n := length x). Qed.
-
 Lemma order_increases : forall x i j, table lo hi x -> (i <= j)%nat -> x.[i] <= x.[j].
 Proof. intros. now apply order_statistic_increases with (n := length x). Qed.
-
 Lemma neighbors_symmetric : forall x y, near x y -> near y x.
 Proof. intros x y (Hx & Hy & v & Hv). repeat split; trivial. exists v. tauto. Qed.
-
 Lemma add_row : forall v x, lo <= v <= hi -> table lo hi x -> near x (v :: x).
 Proof. intros. repeat split; [assumption|now constructor|]. exists v. now left. Qed.
 
@@ -597,7 +574,6 @@ Qed.
 
 Lemma median_rank : forall n, quantile_rank 1 2 n = ((n + 1) / 2)%nat.
 Proof. intros [|n]; [reflexivity|]. unfold quantile_rank. lia. Qed.
-
 Lemma median_rank_rule : rank_rule (quantile_rank 1 2).
 Proof. split; [|split; [|intros n]]; rewrite ?median_rank; lia. Qed.
 
@@ -696,12 +672,6 @@ Definition quantile_local (lo hi : R) (p r : nat) (x : list R) (k : nat) : R :=
 Definition quantile_smooth (lo hi : R) (p r : nat) (beta : R) (x : list R) : R :=
   greatest (map (fun ij => gap lo hi x ij * exp (- beta * INR (distance p r (length x) ij)))
     (pairs (length x))).
-
-(* Of two rows and q = 3/4, the maximum: its gaps (1, 2) and (2, 3) are active, and gap (1, 3) is
-   after removing row 2. *)
-Example distances_of_two_rows : pairs 2 = [(0, 1); (0, 2); (0, 3); (1, 2); (1, 3); (2, 3)]%nat /\
-  map (distance 3 4 2) (pairs 2) = [2; 2; 2; 0; 1; 0]%nat.
-Proof. split; reflexivity. Qed.
 
 Lemma quantile_exact : forall lo hi p r x, lo <= hi -> (0 < r)%nat -> (p <= r)%nat ->
   table lo hi x ->

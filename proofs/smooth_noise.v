@@ -1,6 +1,7 @@
 (* Noise for smooth sensitivity: which shifts and dilations cost at most epsilon, by densities. *)
 
 From Coq Require Import Reals Lra Lia FunctionalExtensionality.
+From Dpfast Require Import distributions.
 Open Scope R_scope.
 
 (* The density at z of value + scale Z, for noise Z of density h. *)
@@ -21,21 +22,16 @@ Definition admissible (h : R -> R) (alpha beta epsilon : R) : Prop :=
   h z <= exp epsilon * release h s (exp lambda) z /\
   release h s (exp lambda) z <= exp epsilon * h z.
 
-Lemma exp_monotone : forall x y, x <= y -> exp x <= exp y.
-Proof. intros x y [H | ->]; [apply Rlt_le, exp_increasing, H | lra]. Qed.
-
+Lemma abs_bounds : forall x y, Rabs x <= y -> - y <= x <= y.
+Proof. intros x y. unfold Rabs. destruct Rcase_abs; lra. Qed.
 Lemma ln_monotone : forall x y, 0 < x -> x <= y -> ln x <= ln y.
 Proof. intros x y P [H | ->]; [apply Rlt_le, ln_increasing; assumption | lra]. Qed.
-
 Lemma exp_times : forall x y, exp x * exp y = exp (x + y).
 Proof. intros; now rewrite exp_plus. Qed.
-
 Lemma exp_inverse : forall x, exp x * exp (- x) = 1.
 Proof. intros. rewrite exp_times, Rplus_opp_r. apply exp_0. Qed.
-
 Lemma exp_below_one : forall x, 0 < x -> 0 < exp (- x) < 1.
 Proof. intros. rewrite <- exp_0. split; [apply exp_pos | apply exp_increasing; lra]. Qed.
-
 Lemma over_e : forall a lambda, a / exp lambda = a * exp (- lambda).
 Proof. intros. now rewrite exp_Ropp. Qed.
 
@@ -326,7 +322,6 @@ Proof.
 Qed.
 
 Definition cauchy (z : R) : R := / PI / (1 + z ^ 2).
-
 Definition cauchy_alpha (beta epsilon : R) : R :=
   Rmin (2 * sinh (epsilon / 2)) (sqrt (2 * exp beta * (cosh epsilon - cosh beta))).
 

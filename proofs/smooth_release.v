@@ -2,7 +2,7 @@
 
 From Coq Require Import Reals Lra List.
 From Dpfast Require order_statistics smooth_replace smooth_add_remove.
-From Dpfast Require Import smooth_noise.
+From Dpfast Require Import distributions(exp_monotone) smooth_noise.
 Open Scope R_scope.
 
 (* What is computed: a bound of the smooth sensitivity that is too large by a factor of 1 + 2^-41 at
@@ -40,16 +40,12 @@ Proof.
   assert (M0 : forall x, 0 < M x) by (intros x; assert (R := Rmax_r (S x) floor); unfold M; lra).
   assert (B : forall x y, neighbors x y -> (1 - u) * (kappa * M x) <= alpha * scale x <=
     (1 + u) * (1 + eta) * (kappa * M x)).
-  { intros x y N. destruct (computed x y N) as (bound & Hm & Hs). fold (M x) in Hm.
-    assert (R1 := Rle_abs (scale x - bound / alpha')).
-    assert (R2 := Rle_abs (- (scale x - bound / alpha'))). rewrite Rabs_Ropp in R2.
-    assert (Ek : alpha * (bound / alpha') = kappa * bound) by (unfold kappa; field; lra).
-    assert (kappa * M x <= kappa * bound <= kappa * ((1 + eta) * M x)) by (split; nra).
-    split.
-    - apply Rle_trans with (alpha * ((1 - u) * (bound / alpha'))); [|apply Rmult_le_compat_l; lra].
-      replace (alpha * _) with ((1 - u) * (kappa * bound)) by (rewrite <- Ek; ring). nra.
-    - apply Rle_trans with (alpha * ((1 + u) * (bound / alpha'))); [apply Rmult_le_compat_l; lra|].
-      replace (alpha * _) with ((1 + u) * (kappa * bound)) by (rewrite <- Ek; ring). nra. }
+  { intros x y N. destruct (computed x y N) as (bound & Hm & Hs%abs_bounds). fold (M x) in Hm.
+    set (q := bound / alpha') in *.
+    assert (kappa * M x <= alpha * q <= (1 + eta) * (kappa * M x)) by
+      (replace (alpha * q) with (kappa * bound) by (unfold q, kappa; field; lra); split; nra).
+    assert (0 <= alpha * (scale x - (1 - u) * q)) by (apply Rmult_le_pos; lra).
+    assert (0 <= alpha * ((1 + u) * q - scale x)) by (apply Rmult_le_pos; lra). split; nra. }
   replace (fun x => release h (f x) (scale x)) with
     (fun x => release h (f x) (alpha * scale x / alpha)).
   2: { apply FunctionalExtensionality.functional_extensionality. intros x. f_equal. field; lra. }
@@ -60,24 +56,19 @@ Proof.
   assert (L' := Rmax_l (S x) floor). fold (M x) in L'. assert (Eb := exp_ineq1_le beta').
   assert (grow : M x <= exp beta' * M y).
   { assert (R := Rmax_l (S y) floor). assert (R' := Rmax_r (S y) floor). fold (M y) in R, R'.
-    apply Rmax_lub; [apply Rle_trans with (1 := G) | apply Rle_trans with (1 * M y); [lra|]].
-    - apply Rmult_le_compat_l; lra.
-    - apply Rmult_le_compat_r; lra. }
-  assert (K0 : 0 < kappa) by (apply Rdiv_lt_0_compat; lra).
-  assert (K1 : 1 <= (1 - u) * kappa)
-    by (apply Rle_trans with (1 := kappa1); apply Rmult_le_compat_r; lra).
-  assert (K : M x <= (1 - u) * (kappa * M x)) by nra. assert (K2 : 0 < kappa * M y) by nra.
-  repeat split; try lra. apply Rle_trans with (1 := Bx').
-  apply Rle_trans with ((1 + u) * (1 + eta) * (exp beta' * (kappa * M y))).
-  { apply Rmult_le_compat_l; [apply Rmult_le_pos; lra|].
-    replace (exp beta' * _) with (kappa * (exp beta' * M y)) by ring.
-    apply Rmult_le_compat_l; lra. }
-  apply Rle_trans with ((1 - u) * exp zeta * (exp beta' * (kappa * M y))).
-  - apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|]. apply Rle_trans with (1 := N6).
-    apply Rmult_le_compat_l; [lra | apply exp_ineq1_le].
-  - replace (_ * _) with (exp beta' * exp zeta * ((1 - u) * (kappa * M y))) by ring.
-    rewrite exp_times. assert (E := exp_monotone (beta' + zeta) beta ltac:(lra)).
-    apply Rmult_le_compat; try lra; [apply Rlt_le, exp_pos | apply Rmult_le_pos; lra].
+    apply Rmax_lub; nra. }
+  assert (K0 : 0 < kappa) by now apply Rdiv_lt_0_compat. assert (K1 : 1 <= (1 - u) * kappa) by nra.
+  set (m := kappa * M y) in *. assert (m0 : 0 < m) by now apply Rmult_lt_0_compat.
+  assert (grow' : kappa * M x <= exp beta' * m) by (unfold m; nra).
+  assert (X : (1 + zeta) * exp beta' <= exp beta).
+  { apply Rle_trans with (exp zeta * exp beta'); [|rewrite exp_times; apply exp_monotone; lra].
+    apply Rmult_le_compat_r; [left; apply exp_pos | apply exp_ineq1_le]. }
+  assert (K2 : M x <= (1 - u) * (kappa * M x)) by nra. repeat split; try lra.
+  apply Rle_trans with (1 := Bx'), Rle_trans with ((1 - u) * (1 + zeta) * (exp beta' * m)).
+  { apply Rmult_le_compat; trivial; apply Rmult_le_pos; lra. }
+  apply Rle_trans with (exp beta * ((1 - u) * m)); [|apply Rmult_le_compat_l; trivial;
+    left; apply exp_pos]. assert (0 <= (1 - u) * m * (exp beta - (1 + zeta) * exp beta'))
+    by (apply Rmult_le_pos; [apply Rmult_le_pos|]; lra). lra.
 Qed.
 
 (* Of dpfast/statistics/quantiles/smooth.py: a lower quantile p / r with admissible noise, scaled to

@@ -11,13 +11,9 @@ Open Scope Z_scope.
 (* ---- Lists *)
 
 Definition sum (l : list Z) : Z := fold_right Z.add 0 l.
-
 Definition sum_of {A : Type} (f : A -> Z) (l : list A) : Z := sum (map f l).
-
 Definition count {A : Type} (p : A -> bool) (l : list A) : Z := sum_of (fun x => Z.b2z (p x)) l.
-
 Definition largest (least : Z) (l : list Z) : Z := fold_right Z.max least l.
-
 Definition smallest (most : Z) (l : list Z) : Z := fold_right Z.min most l.
 
 (* The elements of a list with whole numbers from `first` on. *)
@@ -69,7 +65,6 @@ Definition start (n : node) : Z := of_parts n (sum_of (mass_outside n) (rows n))
 
 Definition below (n : node) (o : Z) : Z :=
   start n + of_parts n (sum_of (fun x => if x <? o then mass n x else 0) (rows n)).
-
 Definition mass_on (n : node) (o : Z) : Z :=
   of_parts n (sum_of (fun x => if x =? o then mass n x else 0) (rows n)).
 
@@ -78,7 +73,6 @@ Definition rows_up_to (n : node) (o : Z) : Z := count (fun x => x <=? o) (rows n
 Definition rows_on (n : node) (o : Z) : Z := count (fun x => x =? o) (rows n).
 
 Definition is_end (n : node) (o : Z) : bool := (o =? low n) || (o =? high n).
-
 Definition is_gap (n : node) (o : Z) : bool := negb (is_end n o) && (rows_on n o =? 0).
 
 (* The cells with rows, or ends, next to a cell of a gap. *)
@@ -87,7 +81,6 @@ Definition before (n : node) (o : Z) : Z :=
 
 Definition after (n : node) (o : Z) : Z :=
   smallest (high n) (filter (fun x => (o <? x) && (x <? high n)) (rows n)).
-
 Definition million : Z := 1048576.
 
 (* How many cells of the gap of a cell are near either side: min(floor(d s), floor((s - 1) / 2)). *)
@@ -152,7 +145,6 @@ Record window := Window {
 }.
 
 Definition size (l : list Z) : Z := sum_of (fun _ => 1) l.
-
 Definition inner (n : node) (w : window) : list Z :=
   filter (fun x => (low n <? x) && (x <? high n)) (seen w).
 

@@ -27,15 +27,14 @@ Proof.
     try discriminate; unfold before in *; clear before; cbn [nth_error firstn chosen] in *.
   - injection H as -> ->. cbn in Hp. destruct (Z.ltb_spec point weight); [reflexivity|lia].
   - rewrite sum_of_cons in Hp. cbn [snd] in Hp.
-    assert (0 <= sum_of snd (firstn i rest)).
-    { assert (Hr : forall z v, In (z, v) (firstn i rest) -> 0 <= v).
-      { intros z v Hz. apply (Hw z). right.
-        rewrite <- (firstn_skipn i). apply in_or_app. now left. }
-      clear - Hr. induction (firstn i rest) as [|[z v] l IH]; [easy|]. rewrite sum_of_cons.
-      assert (0 <= v) by (apply (Hr z); now left).
-      assert (0 <= sum_of snd l) by (apply IH; intros; apply (Hr z0); now right). cbn. lia. }
+    assert (G : forall l i, (forall z v, In (z, v) l -> 0 <= v) ->
+      0 <= sum_of (@snd A Z) (firstn i l)).
+    { induction l as [|[z v] l G]; intros [|k] H0; try easy. cbn [firstn]. rewrite sum_of_cons.
+      specialize (G k (fun u t I => H0 u t (or_intror I))). specialize (H0 z v (or_introl eq_refl)).
+      cbn. lia. }
+    specialize (G rest i (fun z v I => Hw z v (or_intror I))).
     destruct (Z.ltb_spec point w); [lia|].
-    apply (IH i x weight); [intros z v Hz; apply (Hw z); now right | exact H | lia].
+    apply (IH i x weight); [intros z v I; apply (Hw z); now right | exact H | lia].
 Qed.
 
 (* ---- Interpolated ranks *)
@@ -70,6 +69,19 @@ Proof.
   - apply Rplus_lt_compat_l. apply Rmult_lt_reg_r with (IZR b); [lra|].
     unfold Rdiv. rewrite Rmult_assoc, Rinv_l; lra.
 Qed.
+
+Lemma real_max : forall u v, IZR (Z.max u v) = Rmax (IZR u) (IZR v).
+Proof.
+  intros u v. unfold Rmax. destruct (Rle_dec _ _) as [H%le_IZR|H%Rnot_le_lt%lt_IZR]; f_equal; lia.
+Qed.
+
+(* Takes all comparisons apart. *)
+Ltac compare :=
+  repeat match goal with
+  | |- context [?u <=? ?v] => destruct (Z.leb_spec u v)
+  | |- context [?u <? ?v] => destruct (Z.ltb_spec u v)
+  | |- context [?u =? ?v] => destruct (Z.eqb_spec u v)
+  end; try lia.
 
 Section Node.
 
@@ -121,36 +133,16 @@ Proof.
     [replace (x =? o) with false by lia|]; rewrite IH; lia.
 Qed.
 
-Lemma real_before : forall o l, low n <= o <= high n ->
-  R.next_below (real_node n) o (real_rows n l) =
-  largest (low n) (filter (fun x => (low n <? x) && (x <? o)) l).
+Lemma real_next : forall o l, low n <= o <= high n ->
+  let a := largest (low n) (filter (fun x => (low n <? x) && (x <? o)) l) in
+  let b := smallest (high n) (filter (fun x => (o <? x) && (x <? high n)) l) in
+  (low n <= a /\ b <= high n) /\
+  R.next_below (real_node n) o (real_rows n l) = a /\
+  R.next_above (real_node n) o (real_rows n l) = b.
 Proof.
-  intros o l Ho. set (p := fun x => (low n <? x) && (x <? o)).
-  enough (low n <= largest (low n) (filter p l) /\
-    R.next_below (real_node n) o (real_rows n l) = largest (low n) (filter p l)) by tauto.
-  unfold R.next_below, real_rows, largest. cbn [R.first real_node].
-  induction l as [|x l [B IH]]; [cbn; lia|]. cbn [filter]. unfold in_node at 1.
-  change (p x) with ((low n <? x) && (x <? o)).
-  destruct (Z.leb_spec (low n) x), (Z.leb_spec x (high n)), (Z.ltb_spec (low n) x),
-    (Z.ltb_spec x o); try lia; cbn [andb map fold_right fst];
-    try (replace (x <? o) with true by lia); try (replace (x <? o) with false by lia);
-    rewrite ?IH; split; lia.
-Qed.
-
-Lemma real_after : forall o l, low n <= o <= high n ->
-  R.next_above (real_node n) o (real_rows n l) =
-  smallest (high n) (filter (fun x => (o <? x) && (x <? high n)) l).
-Proof.
-  intros o l Ho. set (p := fun x => (o <? x) && (x <? high n)).
-  enough (smallest (high n) (filter p l) <= high n /\
-    R.next_above (real_node n) o (real_rows n l) = smallest (high n) (filter p l)) by tauto.
-  unfold R.next_above, real_rows, smallest. cbn [R.last real_node].
-  induction l as [|x l [B IH]]; [cbn; lia|]. cbn [filter]. unfold in_node at 1.
-  change (p x) with ((o <? x) && (x <? high n)).
-  destruct (Z.leb_spec (low n) x), (Z.leb_spec x (high n)), (Z.ltb_spec o x),
-    (Z.ltb_spec x (high n)); try lia; cbn [andb map fold_right fst];
-    try (replace (o <? x) with true by lia); try (replace (o <? x) with false by lia);
-    rewrite ?IH; split; lia.
+  intros o l Ho. unfold R.next_below, R.next_above, real_rows, in_node, largest, smallest.
+  cbn [R.first R.last real_node]. induction l as [|x l IH]; [cbn; lia|]. cbn zeta in *.
+  cbn [filter]. compare; cbn [andb map fold_right fst]; compare; lia.
 Qed.
 
 Definition real : list R.row := real_rows n (rows n).
@@ -164,7 +156,8 @@ Qed.
 
 Lemma real_side : forall o, low n <= o <= high n -> R.gap_halves (real_node n) o real = side n o.
 Proof.
-  intros o Ho. unfold R.gap_halves, side, near, real. rewrite real_before, real_after by assumption.
+  intros o Ho. unfold R.gap_halves, side, near, real.
+  destruct (real_next o (rows n) Ho) as [_ [-> ->]].
   change (largest _ _) with (before n o). change (smallest _ _) with (after n o).
   cbn [R.near real_node]. unfold R.near_of.
   replace (IZR (share n) / IZR million * IZR (after n o - before n o))%R
@@ -186,18 +179,21 @@ Proof.
   now rewrite (real_total (fun x => x =? o)).
 Qed.
 
-Lemma whole_rows : forall o, low n < o < high n -> mass_on n o = rank n * rows_on n o.
+Lemma parts_divide : forall m, of_parts n (parts n * m) = rank n * m.
 Proof.
-  intros o Ho. unfold mass_on, rows_on, of_parts.
-  assert (E : sum_of (fun x => if x =? o then mass n x else 0) (rows n) =
-    parts n * count (fun x => x =? o) (rows n)).
-  { unfold count. induction (rows n) as [|x l IH]; [cbn; lia|]. rewrite !sum_of_cons, IH.
-    destruct (Z.eqb_spec x o) as [->|]; cbn [Z.b2z]; [|lia]. unfold mass.
-    replace (o <? low n) with false by lia. replace (o =? low n) with false by lia.
-    replace (o <? high n) with true by lia. lia. }
-  rewrite E. destruct whole as (_ & P & _ & _ & _ & k & K).
+  intros m. unfold of_parts. destruct whole as (_ & P & _ & _ & _ & k & K).
   assert (rank n / parts n = k * denominator n) as -> by (rewrite K, Z.mul_assoc, Z.div_mul; lia).
   rewrite K. ring.
+Qed.
+
+(* Sums over all rows of the column agree if they do for each row. *)
+Ltac each_row :=
+  pose proof (proj1 whole); unfold count; induction (rows n) as [|x l IH]; [cbn; lia|];
+  rewrite !sum_of_cons; unfold mass_outside, mass in *; compare; cbn [Z.b2z]; lia.
+
+Lemma whole_rows : forall o, low n < o < high n -> mass_on n o = rank n * rows_on n o.
+Proof.
+  intros o Ho. unfold mass_on, rows_on. rewrite <- parts_divide. f_equal. each_row.
 Qed.
 
 Lemma real_positions : forall o, low n <= o <= high n ->
@@ -236,22 +232,11 @@ Proof.
   assert (IZR k <> 0)%R by (apply not_0_IZR; intros ->; lia). field. auto.
 Qed.
 
-Lemma parts_divide : forall m, of_parts n (parts n * m) = rank n * m.
-Proof.
-  intros m. unfold of_parts. destruct whole as (_ & P & _ & _ & _ & k & K).
-  assert (rank n / parts n = k * denominator n) as -> by (rewrite K, Z.mul_assoc, Z.div_mul; lia).
-  rewrite K. ring.
-Qed.
-
 (* What a row on x that is counted up to o has below the node and in it. *)
 Lemma below_rows : forall o, low n < o <= high n -> below n o = rank n * rows_below n o.
 Proof.
   intros o Ho. unfold below, start, rows_below. rewrite <- parts_divide.
-  unfold of_parts. rewrite <- Z.mul_add_distr_l. f_equal. unfold count.
-  unfold mass_outside, mass in *.
-  induction (rows n) as [|x l IH]; [cbn; lia|]. rewrite !sum_of_cons.
-  destruct (Z.ltb_spec x (low n)), (Z.eqb_spec x (low n)), (Z.ltb_spec x o),
-    (Z.ltb_spec x (high n)); cbn [Z.b2z]; lia.
+  unfold of_parts. rewrite <- Z.mul_add_distr_l. f_equal. each_row.
 Qed.
 
 Lemma low_rows :
@@ -259,20 +244,11 @@ Lemma low_rows :
   mass_on n (low n) = of_parts n (rows_on n (low n) * (parts n - low_part n)).
 Proof.
   unfold below, start, mass_on, rows_below, rows_on. rewrite <- parts_divide.
-  unfold of_parts. rewrite <- !Z.mul_add_distr_l. unfold count.
-  split; f_equal; induction (rows n) as [|x l IH]; try (cbn; lia); rewrite !sum_of_cons;
-  unfold mass_outside, mass in *; destruct whole;
-  destruct (Z.ltb_spec x (low n)), (Z.eqb_spec x (low n)); cbn [Z.b2z]; lia.
+  unfold of_parts. rewrite <- !Z.mul_add_distr_l. split; f_equal; each_row.
 Qed.
 
 Lemma high_rows : mass_on n (high n) = of_parts n (rows_on n (high n) * high_part n).
-Proof.
-  unfold mass_on, rows_on, count, of_parts. f_equal. destruct whole.
-  induction (rows n) as [|x l IH]; [cbn; lia|]. rewrite !sum_of_cons. unfold mass in *.
-  destruct (Z.eqb_spec x (high n)) as [->|]; cbn [Z.b2z]; [|lia].
-  replace (high n <? low n) with false by lia. replace (high n =? low n) with false by lia.
-  rewrite Z.ltb_irrefl. lia.
-Qed.
+Proof. unfold mass_on, rows_on, of_parts. f_equal. each_row. Qed.
 
 (* The part of a cell as a fraction of the rows on it that are in the node. *)
 Definition part_fraction (o part : Z) : R :=
@@ -322,11 +298,7 @@ Lemma real_distance : forall s k t a b, (0 < k)%R ->
   IZR (distance t' a' b') = (k * R.distance a b t)%R.
 Proof.
   intros s k t a b Hk t' a' b' T A B. unfold distance, R.distance.
-  assert (M : forall u v, IZR (Z.max u v) = Rmax (IZR u) (IZR v)).
-  { intros u v. unfold Rmax. destruct (Rle_dec _ _) as [H|H].
-    - apply le_IZR in H. f_equal. lia.
-    - apply Rnot_le_lt, lt_IZR in H. f_equal. lia. }
-  rewrite !M, !minus_IZR, T, A, B, <- !RmaxRmult by lra. f_equal; [ring|]. f_equal; ring.
+  rewrite !real_max, !minus_IZR, T, A, B, <- !RmaxRmult by lra. f_equal; [ring|]. f_equal; ring.
 Qed.
 
 End Node.
@@ -381,10 +353,7 @@ Lemma real_largest : forall l, IZR (largest 0 l) = S.greatest (map IZR l).
 Proof.
   induction l as [|u l IH]; [reflexivity|]. cbn [map].
   change (IZR (Z.max u (largest 0 l)) = Rmax (IZR u) (S.greatest (map IZR l))).
-  rewrite <- IH. unfold Rmax.
-  destruct (Rle_dec _ _) as [H|H].
-  - apply le_IZR in H. f_equal. lia.
-  - apply Rnot_le_lt, lt_IZR in H. f_equal. lia.
+  now rewrite <- IH, real_max.
 Qed.
 
 (* What a column of ascending rows between the bounds has as order statistics. *)
@@ -450,8 +419,7 @@ Proof.
   - assert (N : (0 <= unit * S.greatest (map (fun ij => (x (snd ij) - x (fst ij)) *
       exp (- beta * INR (d (fst ij) (snd ij)))) pairs))%R)
       by (apply Rmult_le_pos; [exact Hu | apply S.greatest_nonnegative]).
-    apply S.greatest_below; [exact N|]. intros u H.
-    apply in_map_iff in H. destruct H as (z & <- & H).
+    apply S.greatest_below; [exact N|]. intros u (z & <- & H)%in_map_iff.
     apply in_flat_map in H. destruct H as ([i xi] & Hi & H).
     apply in_map_iff in H. destruct H as ([j xj] & <- & Hj).
     apply in_number in Hi, Hj. destruct Hi as (i' & -> & Hi), Hj as (j' & -> & Hj).
@@ -460,8 +428,8 @@ Proof.
     assert (I : In (i', j') pairs) by (apply HP; split; [lia|exact C]).
     rewrite (P i' j') by assumption. apply Rmult_le_compat_l; [exact Hu|].
     apply S.greatest_above. apply in_map_iff. now exists (i', j').
-  - apply scaled_greatest; [apply S.greatest_nonnegative|]. intros u H.
-    apply in_map_iff in H. destruct H as ([i j] & <- & H). cbn [fst snd].
+  - apply scaled_greatest; [apply S.greatest_nonnegative|].
+    intros u ([i j] & <- & H)%in_map_iff. cbn [fst snd].
     assert (N : forall k, (k <= length column + 1)%nat ->
       exists v, nth_error (lo :: map (clamp lo hi) column ++ [hi]) k = Some v).
     { intros k Hk. destruct (nth_error _ k) as [v|] eqn:E; [now exists v|].

@@ -42,12 +42,6 @@ Proof.
   unfold signed. rewrite Zplus_mod_idemp_l, Z.mod_small; change word with (2 ^ 64); lia.
 Qed.
 
-(* A sum on the way that is beyond 2^63 does no harm. *)
-Example wraps_in_between :
-  signed (wrapped word (fun x => x) (Plus (Plus (Row (2 ^ 62)) (Row (2 ^ 62))) (Row (- 1))))
-  = 2 ^ 63 - 1.
-Proof. reflexivity. Qed.
-
 (* What dpfast adds up in 64 bits: the most that a row adds in size, the most rows, and the log2 of
    what sums stay below: 63, or 64 if they are not negative. *)
 Inductive fits : Z -> Z -> Z -> Prop :=
@@ -91,7 +85,6 @@ Definition add (whole : Z * Z) (low_word high_word : Z) : Z * Z :=
   (sum, (snd whole + high_word + if sum <? low_word then 1 else 0) mod word).
 
 Definition integer (whole : Z * Z) : Z := fst whole + word * snd whole.
-
 Definition are_words (whole : Z * Z) : Prop := 0 <= fst whole < word /\ 0 <= snd whole < word.
 
 Lemma carry : forall a b, 0 <= a < word -> 0 <= b < word ->
