@@ -105,17 +105,16 @@ Proof.
       [apply Rmult_le_reg_r with (1 + r); [|field_simplify] |]; nra. }
   assert (Ec : c j = 1) by (unfold c, j; field; lra).
   assert (Et : t j = 1) by (unfold t, j; field; lra).
+  assert (aj : a * j = 1) by (unfold j; field; lra).
   intros r R. destruct (Rle_or_lt r j) as [Q | Q].
   - exists (c r). intros x X. destruct (Rle_or_lt x j); [apply C; lra|].
     assert (A := C r j ltac:(lra) ltac:(lra)). assert (B := T j x ltac:(lra) ltac:(lra)).
     assert (L := ln_monotone j x ltac:(lra) ltac:(lra)). rewrite Et in B.
-    assert (c r <= c j); [|nra]. apply Rmult_le_compat_l; [lra|].
-    apply Rmult_le_reg_r with ((1 - r) * (1 - j)); [nra|]. field_simplify; lra.
+    assert (c r <= 1); [apply Rmult_le_reg_r with (1 - r); unfold c; [|field_simplify] |]; nra.
   - exists (t r). intros x X. destruct (Rle_or_lt j x); [apply T; lra|].
     assert (A := T r j ltac:(lra) ltac:(lra)). assert (B := C j x ltac:(lra) ltac:(lra)).
     assert (L := ln_monotone x j ltac:(lra) ltac:(lra)). rewrite Ec in B.
-    assert (t j <= t r); [|nra]. apply Rmult_le_compat_l; [lra|].
-    apply Rmult_le_reg_r with ((1 + r) * (1 + j)); [nra|]. field_simplify; lra.
+    assert (1 <= t r); [apply Rmult_le_reg_r with (1 + r); unfold t; [|field_simplify] |]; nra.
 Qed.
 
 Lemma phi_log_convex : log_convex phi.
@@ -201,15 +200,12 @@ Proof.
     by (intros H; apply exp_monotone in H; rewrite exp_ln in H; lra).
   assert (C : 1 - u <= exp e -> ln (1 - u) <= e)
     by (intros H; apply ln_monotone in H; rewrite ?ln_exp in H; lra).
-  destruct Rlt_dec as [N | N]; repeat split; try intros H.
+  destruct Rlt_dec as [N | N]; [|repeat split; nra].
+  assert (e <= 0) by nra. assert (E1 := exp_monotone e 0 H). rewrite exp_0 in E1.
+  repeat split; try intros H'; try lra.
   - assert (exp e <= 1 - u); [apply A, Rmult_le_reg_l with (a - 1); lra | lra].
   - assert (1 - u <= exp e); [apply B, Rmult_le_reg_l with (a - 1); lra | lra].
   - assert (ln (1 - u) <= e); [apply C; lra | nra].
-  - assert (exp e <= exp 0); [apply exp_monotone; nra | rewrite exp_0 in *; lra].
-  - nra.
-  - lra.
-  - nra.
-  - lra.
 Qed.
 
 (* The gap's value is the least of image y - k y: linear below `first`, convex beyond. *)
