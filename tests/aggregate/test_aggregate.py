@@ -16,11 +16,12 @@ import pytest
 import dpfast as dp
 from dpfast.aggregate.aggregators import AGGREGATORS
 from dpfast.aggregate.blocks.partition import ContiguousLabels, KeyedLabels, RandomLabels
-from dpfast.errors import ArgumentError, ArgumentTypeError, DpfastError
+from dpfast.errors import DpfastError
 from dpfast.rng import Generator, InsecureGenerator
 
 from ..support.names import shown
 from ..support.pairwise import pairwise
+from ..support.refused import refused
 from .test_replay import BOUNDS, KEY, recorded
 
 N = 200
@@ -77,11 +78,8 @@ BAD = [
 @pytest.mark.parametrize(("kw", "name"), BAD, ids=shown)
 def test_a_bad_argument_is_one_clear_error_before_the_spend(kw, name):
     budget = dp.Budget(epsilon=1e6)
-    with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
-        call(**{"budget": budget, **kw})
-    assert name in str(caught.value).split(" must be ")[0]
-    assert "\n" not in str(caught.value)
-    assert budget.spent["epsilon"] == 0 and budget.history == ()
+    told = refused(lambda **paid: call(**{**paid, **kw}), budget=budget)
+    assert name in str(told).split(" must be ")[0]
     # The same call without what is wrong is none of these errors.
     call(budget=budget)
     assert budget.spent["epsilon"] == 1

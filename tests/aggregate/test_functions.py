@@ -27,6 +27,7 @@ from ..reference.aggregate import python_function as reference
 from ..reference.aggregate.numba_function import answers
 from ..support import faults
 from ..support.pairwise import every_value, quick_rows
+from ..support.refused import refused
 
 
 def outputs(function, rows, partition, executor="auto", limit=None, job=None):
@@ -178,11 +179,9 @@ def test_as_python_calls_it(kind, function, d):
     ],
 )
 def test_errors_come_before_the_spend(function, bounds, error, text):
-    kw = {"blocks": 2, "bounds": bounds, "epsilon": 1.0}
+    asked = {"data": np.arange(10.0), "estimator": function, "blocks": 2, "bounds": bounds}
     budget = dp.Budget(epsilon=1.0, neighbors="replace")
-    with pytest.raises(error, match=text):
-        dp.sample_and_aggregate(np.arange(10.0), function, budget=budget, **kw)
-    assert budget.remaining["epsilon"] == 1
+    refused(dp.sample_and_aggregate, text, error, budget, epsilon=1.0, **asked)
 
 
 def test_who_calls_it():

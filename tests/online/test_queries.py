@@ -16,6 +16,7 @@ from dpfast.rng import InsecureGenerator
 from ..support.forked import error_in_a_fork
 from ..support.names import shown
 from ..support.pairwise import every_value, quick_rows
+from ..support.refused import refused
 
 HISTOGRAM = [7000, 2000, 1000]
 HOMES = ["Peru", "China", "Kenya"]
@@ -99,10 +100,7 @@ def test_a_row_outside_of_the_universe_is_an_answer(open_, stranger):
     ({"a": homes(), "b": homes()}, HOMES, ArgumentError)], ids=["numbers", "texts", "two columns"
 ])  # fmt: skip
 def test_data_of_another_kind_than_the_universe_spend_nothing(open_, data, universe, error):
-    budget = dp.Budget(epsilon=20)
-    with pytest.raises(error):
-        open_(data=data, universe=universe, budget=budget, **GIVEN)
-    assert not budget.history
+    refused(open_, None, error, dp.Budget(epsilon=20), data=data, universe=universe, **GIVEN)
 
 
 @quick_rows(1)
@@ -188,10 +186,8 @@ CASES.append((sparse, {"threshold": math.nan, "granularity": 0.5}, ArgumentError
 
 @pytest.mark.parametrize(("open_", "wrong", "error", "word"), CASES, ids=shown)
 def test_bad_arguments_spend_nothing(open_, wrong, error, word):
-    budget, given = dp.Budget(epsilon=20), {"histogram": HISTOGRAM, **GIVEN, **wrong}
-    with pytest.raises(error, match=f"^{word} must be"):
-        open_(given.pop("histogram"), budget=budget, **given)
-    assert not budget.history
+    given = {"histogram": HISTOGRAM, **GIVEN, **wrong}
+    refused(open_, f"^{word} must be", error, dp.Budget(epsilon=20), **given)
 
 
 @pytest.mark.full
