@@ -147,18 +147,13 @@ def centred(rows):
     return {**rows, "v": rows["v"] - rows["v"].mean()}
 
 
-def summed(rows, **given):
-    ids = {"ids": rows["id"], "max_rows": 2}
-    return dp.sum(rows["v"], bounds=(0, 5), epsilon=1, **ids, **given)
-
-
 PEOPLE = {
     "by group": lambda rows: by_group(rows, **WHOSE),
     "private keys": lambda rows: dp.select_keys(
         rows["k"], ids=rows["id"], max_groups=1, epsilon=1, delta=1e-6
     ),
     "distinct": lambda rows: dp.count_distinct(rows["k"], ids=rows["id"], max_groups=1, epsilon=1),
-    "a sum": lambda rows: summed(rows),
+    "a sum": lambda rows: dp.sum(rows["v"], ids=rows["id"], max_rows=2, **FIVE),
 }  # fmt: skip
 
 

@@ -97,18 +97,14 @@ def test_a_row_changes_sums_by_no_more_than_is_said(kind, relation):
         largest = [0, 0]
         for question in some:
             added = [np.array(question(rows_of([one])), object) for one in records]
-            moves = added if relation == "add-remove" else _differences(added)
-            for move in moves:
+            pairs = itertools.combinations(added, 2)
+            for move in added if relation == "add-remove" else (a - b for a, b in pairs):
                 sizes = [abs(int(x)) for x in move]
                 largest = [max(largest[0], sum(sizes)), max(largest[1], sum(x * x for x in sizes))]
                 assert np.count_nonzero(move) <= part.l0
                 assert max(sizes) <= min(part.sizes, default=math.inf)
         assert largest[0] <= part.l1 and largest[1] <= part.l2_squared
         assert largest[1] > 0.6 * part.l2_squared  # less than half of it would be caught
-
-
-def _differences(added):
-    return (a - b for a, b in itertools.combinations(added, 2))
 
 
 def test_steps_are_shorter_where_columns_say_the_same():

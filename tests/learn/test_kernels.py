@@ -303,26 +303,21 @@ def clusters(n, d, k):
     return numbers(g, n, d, 4), at, columns, (*known, np.array(middle), fill)
 
 
-def assigned(rows, at, known, unit, skip, step=10**6):
-    columns = kernels.NearestColumns(*known, unit, skip)
-    half = np.array([0.5 * math.fsum(c * c for c in row) for row in at.tolist()])
-    k, d = at.shape
-    labels = np.empty(len(rows), np.int64)
-    counts, sums = np.zeros(k + 1, np.uint64), np.zeros((k + 1, d), np.uint64)
-    for i in range(0, len(rows), step):
-        part = np.ascontiguousarray(rows[i : i + step])
-        columns.labels(part, at, half, labels[i : i + step])
-        columns.totals(part, at, half, counts, sums)
-    return labels.tolist(), counts.tolist(), sums.tolist()
-
-
 @pytest.mark.parametrize("skip", [True, False])
 @pytest.mark.parametrize(("shape", "k"), [*zip(SHAPES, itertools.cycle((3, 1, 7, 19)))])
 def test_the_nearest_centers_are_those_of_one_row_at_a_time(shape, k, skip):
-    rows, at, columns, known = clusters(*shape, k)
-    expected = nearest.step(rows.tolist(), at.tolist(), columns, 0.25, skip)
+    rows, at, own, known = clusters(*shape, k)
+    expected = nearest.step(rows.tolist(), at.tolist(), own, 0.25, skip)
+    columns = kernels.NearestColumns(*known, 0.25, skip)
+    half = np.array([0.5 * math.fsum(c * c for c in row) for row in at.tolist()])
+    labels = np.empty(len(rows), np.int64)
     for step in 10**6, 37:
-        assert assigned(rows, at, known, 0.25, skip, step) == expected
+        counts, sums = np.zeros(k + 1, np.uint64), np.zeros((k + 1, at.shape[1]), np.uint64)
+        for i in range(0, len(rows), step):
+            part = np.ascontiguousarray(rows[i : i + step])
+            columns.labels(part, at, half, labels[i : i + step])
+            columns.totals(part, at, half, counts, sums)
+        assert (labels.tolist(), counts.tolist(), sums.tolist()) == expected
 
 
 def test_sums_stay_exact_at_the_edge():

@@ -44,13 +44,6 @@ LEARNERS = {
 }
 
 
-def fitted(name, rows, beside=None, **kw):
-    kind, label, more = LEARNERS[name]
-    arguments = [rows] if label is None else [rows, label(rows)]
-    given = {} if beside is None else {"sample_weight": beside}
-    return lambda **to: kind(**more, **kw).fit(*arguments, **given, **to)
-
-
 def rows_of(values):
     return SimpleNamespace(length=len(values))
 
@@ -199,8 +192,11 @@ def test_bad_arguments_cost_nothing_and_what_depends_on_rows_is_an_error_after_t
     spent = error is DataError
     relation = "add-remove" if spent else "replace"
     budget = dp.Budget(rho=1, neighbors=relation)
+    kind, label, more = LEARNERS[name]
+    arguments = [ROWS] if label is None else [ROWS, label(ROWS)]
+    given = {} if beside is None else {"sample_weight": beside}
     with pytest.raises(error, match=words):
-        fitted(name, ROWS, beside, rho=1, **kw)(budget=budget)
+        kind(**more, rho=1, **kw).fit(*arguments, **given, budget=budget)
     assert budget.remaining["rho"] == (0 if spent else 1)
 
 

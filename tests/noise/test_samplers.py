@@ -155,15 +155,6 @@ WIDTHS = [Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(12345.678), Fra
 DOUBTS = (2.0**30, math.inf)
 
 
-def scripted_integers(scale, words, prepared=None):
-    made, result = np.empty(1, np.int64), []
-    for word in words:
-        given = np.array([word], np.uint64)
-        laplace_integers(made, scale, None, given, further(word).__next__, prepared)
-        result.append(int(made[0]))
-    return result
-
-
 def words_near_steps(scale: Fraction, n: int, seed: int) -> list[int]:
     """First words next to the probabilities at which |K| steps up."""
     rng, mp, made = random.Random(seed), twin.mp, []
@@ -189,7 +180,12 @@ def test_discrete_laplace_is_its_definition(scale):
     words = extreme_words(150, 21) + words_near_steps(scale, 50, 22)
     expected = [twin.discrete_laplace(scale, itertools.chain([w], further(w))) for w in words]
     for known in (None, *(doubtful(kinds.Laplace(), factor) for factor in DOUBTS)):
-        assert scripted_integers(scale, words, known) == expected
+        made, result = np.empty(1, np.int64), []
+        for word in words:
+            given = np.array([word], np.uint64)
+            laplace_integers(made, scale, None, given, further(word).__next__, known)
+            result.append(int(made[0]))
+        assert result == expected
 
 
 @quick_rows(1)
