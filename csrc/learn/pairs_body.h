@@ -1,5 +1,5 @@
-/* Writes the coordinates of a block of rows. Returns whether there is a NaN, whose coordinate is
- * that of the lower limit. */
+/* Writes the numbers of a block of rows, clamped to the limits, as integer multiples of the grid
+ * around the middle. Returns whether there is a NaN, which becomes the lower limit. */
 static int DPF_NAME(pairs_place)(const double *restrict x, size_t width,
                                  const double *restrict limits, double *restrict z)
 {

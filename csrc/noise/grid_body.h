@@ -85,7 +85,7 @@ static inline void DPF_NAME(quantile)(const double *rows, const double *delta, c
 }
 
 /* Returns the words of m <= DPF_GRID_BLOCK samples: those of `given` from index `from` on, or new
- * ones in `drawn`. Writes their quantiles and the bounds of these. */
+ * ones in `drawn`. Writes the quantiles of the words, and a bound on the error of each. */
 static inline const uint64_t *DPF_NAME(draw)(dpf_rng *rng, const uint64_t *given,
                                              const dpf_grid_table *table, uint64_t *drawn,
                                              size_t from, size_t m, double *z, double *bound)

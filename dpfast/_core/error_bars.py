@@ -49,7 +49,7 @@ RARE = 1 / 16
 
 @dataclass(frozen=True, slots=True)
 class ErrorBar:
-    """An error bound that a share `confidence` of all answers do not exceed.
+    """A bound on the error that holds for a share `confidence` of all answers.
 
     Attributes
     ----------

@@ -82,7 +82,7 @@ def to_dp_event(what: Any) -> Any:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If it is none of these, or has a delta of no known distribution.
+        If `what` is none of these, or has a delta of no known distribution.
 
     Examples
     --------

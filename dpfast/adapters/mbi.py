@@ -223,7 +223,7 @@ def measure_all(
     marginals : sequence of array_like
         At least one.
     loss : Pure, Approx or ZCDP
-        The loss of all of them.
+        The loss of all marginals together.
     neighbors, budget, rng
         As for `measure`.
 

@@ -236,12 +236,12 @@ class mechanism(Preparing[Any]):
         return self._prepared().noise_parameters
 
     def expected_error(self, *, rows: int | None = None, confidence: float = 0.95) -> ErrorBar:
-        """Return the error bar that a share `confidence` of all answers does not exceed.
+        """Return the error bar that holds for a share `confidence` of all answers.
 
         Parameters
         ----------
         rows : int, optional
-            For how many rows.
+            The number of rows, for answers whose error depends on it.
         confidence : float, default 0.95
 
         Returns

@@ -313,7 +313,7 @@ class Budget(Payer):
 
     @property
     def unit(self) -> Literal["rows", "people"] | None:
-        """The privacy unit of the limit: "rows", "people", or None before one is declared."""
+        """The privacy unit: "rows", "people" (all rows of one id), or None if undeclared."""
         unit = self._unit(self._state())
         return None if unit is None else "rows" if unit.ids is None else "people"
 
@@ -890,8 +890,8 @@ class Budget(Payer):
     ) -> Loss | dict[str, Loss]:
         """Return the loss that a call would spend from this budget, without running it.
 
-        Arguments are checked and no data are read. (The scores of a selection are arguments.) The
-        remaining budget is not compared.
+        Arguments are checked, and no rows are read. Scores of a selection are arguments, so they
+        are checked. The loss may be more than what remains of the budget.
 
         Parameters
         ----------

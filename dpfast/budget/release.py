@@ -475,13 +475,13 @@ def _answer(annotation: Any) -> Any:
 def prepare(function: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Prepared[Value]:
     """Check the arguments of a call, and return the release that it would run.
 
-    Nothing is spent, no rows are read and no noise is drawn; only the neighboring relation of a
-    budget is used.
+    Nothing is spent, no rows are read and no noise is drawn. Of a budget only the neighboring
+    relation is used.
 
     Parameters
     ----------
     function : callable
-        A function or a class that makes a release, such a method, a `Measurement` or a
+        A function, a method or a class that makes a release, a `dpfast.Measurement` or a
         `dpfast.mechanism`.
     *args, **kwargs
         Its arguments.

@@ -333,7 +333,7 @@ class GroupBy(Methods):
             Statistics by the names of their columns in the answer: classes such as `dpfast.Mean`,
             with a column, or results of the functions in `dpfast.stat`.
         epsilon, delta, rho : float, Fraction or Decimal, optional
-            The loss of all of it.
+            The loss of all statistics together.
         weights : mapping of str to number, optional
             The weights of the statistics in the loss, by the same names; "keys" is that of private
             keys. 1 if left out. A part that a statistic does not use (delta, if noise without it is

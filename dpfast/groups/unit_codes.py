@@ -70,10 +70,11 @@ class UnitCodes:
     def groups(
         self, max_groups: int | None, names: Int32s | None, shown: RowFlags | None = None
     ) -> Int32s:
-        """Return the group of each code; -1 beyond a unit's `max_groups`, and for shown groups.
+        """Return the group of each code, or -1 if the group is shown or its unit does not keep it.
 
-        `names` are hashed in place of codes of groups, as in `Bounding.marks`. Releases that share
-        the codes get the same array, after the same rows, and may not change it.
+        A unit keeps at most `max_groups`. With `names`, the name of a group is hashed in place of
+        its code, as in `Bounding.kept_rows`. Releases that share the codes share the returned
+        array, which is read-only.
         """
         if shown is not None:
             return self._kept(max_groups, names, shown)

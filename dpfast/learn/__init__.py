@@ -2,7 +2,7 @@
 
 `fit` runs a sequence of rounds, each of which releases a vector of exact sums over the rows with
 noise. The summed functions of a round may depend on all earlier answers. One allocation of a budget
-pays for all rounds (`sulq.rounds` has the proof), and no further round is answered.
+pays for all rounds (``dpfast/sulq/rounds.py`` has the proof), and no further round is answered.
 """
 
 from .additive_boosting import AdditiveBoostingClassifier, AdditiveBoostingRegressor

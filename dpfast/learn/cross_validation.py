@@ -104,10 +104,10 @@ def cross_validate(
     -------
     Neighbors are datasets that differ in one row with its label, added or removed, or replaced
     (`neighbors` of the learner), and with `ids` in all rows of one person. All scores together
-    satisfy the requested loss: a row is in `cv` - 1 fits and in one score, and each of these has a
-    `cv`-th part of it (`learn.cross_validation` has the proof; Dwork, McSherry, Nissim and Smith,
-    TCC 2006). Folds are secret and do not depend on the values of rows, and all rows of a person
-    are in the same fold. The learner of each fold is discarded.
+    satisfy the requested loss: a row is in `cv` - 1 fits and in one score, and each fit and each
+    score spends a `cv`-th part of the loss (``dpfast/learn/cross_validation.py`` has the proof;
+    Dwork, McSherry, Nissim and Smith, TCC 2006). Folds are secret and do not depend on the values
+    of rows, and all rows of a person are in the same fold. The learner of each fold is discarded.
 
     Parameters
     ----------

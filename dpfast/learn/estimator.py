@@ -229,7 +229,7 @@ class Estimator(ABC):
         ids : array_like of shape (n,), or str, optional
             The id of the person of each row, or the name of the column of ids, which then is not a
             feature. Then the privacy unit is a person: neighbors differ in all rows of one person
-            (`sulq.rounds` has the proof).
+            (``dpfast/sulq/rounds.py`` has the proof).
         max_rows : int, optional
             With `ids`, and only then: how many rows of a person count at most. If a person has more
             rows, a uniform choice by a fresh secret key counts, which is made once for the whole
@@ -435,7 +435,7 @@ class Weighted(Estimator):
         ids : array_like of shape (n,), or str, optional
             The id of the person of each row, or the name of the column of ids, which then is not a
             feature. Then the privacy unit is a person: neighbors differ in all rows of one person
-            (`sulq.rounds` has the proof).
+            (``dpfast/sulq/rounds.py`` has the proof).
         max_rows : int, optional
             With `ids`, and only then: how many rows of a person count at most. If a person has more
             rows, a uniform choice by a fresh secret key counts, which is made once for the whole

@@ -182,7 +182,7 @@ class GramMatrix:
         return [rows * c**2, *both[:d], *(c * sums), *both[d:]] if c else both
 
     def matrix(self, noisy: Sequence[int]) -> Floats:
-        """Return noisy sums as a symmetric matrix of products of w, with 1 in place of c."""
+        """Return noisy sums as the symmetric matrix of products of (1, z), or of z if c is 0."""
         size = self.size
         matrix = np.zeros((size, size))
         matrix[np.diag_indices(size)] = np.array(noisy[:size], np.float64)

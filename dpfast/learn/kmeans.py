@@ -375,7 +375,8 @@ class KMeans(Transformer, Scored):
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, not negative; weights are clipped to them. The bounds
         must not come from the data. Noise is calibrated to a row of the largest weight
-        (`learn.weights`), and a number of rows is then a sum of weights. Ignored without weights.
+        (``dpfast/learn/weights.py`` has the proof), and a number of rows is then a sum of weights.
+        Ignored without weights.
 
     Attributes
     ----------

@@ -74,11 +74,12 @@ class LinearRegression(Weighted, Regressor):
     Privacy
     -------
     Neighbors are datasets that differ in one row with its target, added or removed, or replaced
-    (`neighbors`). All rounds together satisfy the requested loss (`sulq.rounds`), and all
-    attributes are computed from their answers. Rows are rounded to a public grid between their
-    bounds, so all sums are exact integers. The noise in products is that of "Analyze Gauss" (Dwork,
-    Talwar, Thakurta and Zhang, STOC 2014) with half of the variance off the diagonal, for the same
-    loss; `learn.normal_equations` proves the noise in the sums of the rounds before.
+    (`neighbors`). All rounds together satisfy the requested loss (``dpfast/sulq/rounds.py`` has the
+    proof), and all attributes are computed from their answers. Rows are rounded to a public grid
+    between their bounds, so all sums are exact integers. The noise in products is that of "Analyze
+    Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014) with half of the variance off the
+    diagonal, for the same loss. ``dpfast/learn/normal_equations.py`` has the proof for the sums of
+    the earlier rounds.
 
     Parameters
     ----------
@@ -106,10 +107,10 @@ class LinearRegression(Weighted, Regressor):
     intercept_ : float
     coef_standard_error_ : float64 array of shape (d,) or None
         Standard errors of the coefficients from the noise and the sampling of rows, to first order
-        (`learn.normal_equations`), without the bias of the ridge. None if they are unknown: if not
-        all products were released (then noise chose the sums); with a numeric `ridge` and no
-        intercept, because no number of rows is released; and with `ids` or weights, because rows
-        are not independent or do not count alike.
+        (derived in ``dpfast/learn/normal_equations.py``), without the bias of the ridge. None if
+        they are unknown: if not all products were released (then noise chose the sums); with a
+        numeric `ridge` and no intercept, because no number of rows is released; and with `ids` or
+        weights, because rows are not independent or do not count alike.
     n_rows_ : float
         Number of rows, with noise; only if there is an intercept.
     n_features_in_, feature_names_in_, loss_

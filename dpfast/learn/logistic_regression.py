@@ -26,9 +26,10 @@ class LogisticRegression(MixedClassifier):
     -------
     Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
     (`neighbors`). Everything that is learned satisfies the requested loss, all rounds together:
-    each is a vector of exact integer sums with noise for its joint sensitivity, proved in
-    `gradient_rounds` (SuLQ, Blum, Dwork, McSherry and Nissim, PODS 2005; noisy gradients of a
-    convex loss are those of Song, Chaudhuri and Sarwate, GlobalSIP 2013, over all rows at once).
+    each is a vector of exact integer sums with noise for its joint sensitivity
+    (``dpfast/learn/gradient_rounds.py`` has the proof; SuLQ, Blum, Dwork, McSherry and Nissim, PODS
+    2005; noisy gradients of a convex loss are those of Song, Chaudhuri and Sarwate, GlobalSIP 2013,
+    over all rows at once).
 
     Parameters
     ----------

@@ -97,9 +97,10 @@ class PCA(_Components):
     Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). The
     release satisfies the requested loss, and all attributes are computed from it. Rows are rounded
     to a public grid around the middle of the bounds, so all sums are exact integers. With `epsilon`
-    alone, noise is the difference of two Wishart matrices (`noise.wishart`, with its proof);
-    otherwise it is that of "Analyze Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014) with half
-    of the variance off the diagonal, for the same loss, or the Wishart noise where it is smaller.
+    alone, noise is the difference of two Wishart matrices (``dpfast/noise/wishart.py`` has the
+    proof); otherwise it is that of "Analyze Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014)
+    with half of the variance off the diagonal, for the same loss, or the Wishart noise where it is
+    smaller.
 
     Parameters
     ----------

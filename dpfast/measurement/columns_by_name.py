@@ -99,9 +99,9 @@ class Answer(dict[str, Any], Noted):
         Notes
         -----
         The bar of G groups is about sqrt(G) times that of one group, because their noise is
-        independent; noise that groups share adds up to G times as much. It is by the distribution
-        of the sum (`total_within` in ``dpfast/groups/sums.py`` has the proof). With `rows_limit` it
-        holds what is lost of all groups.
+        independent; noise that groups share adds up to G times as much. The bar is computed from
+        the distribution of the sum of the noise (`total_within` in ``dpfast/groups/sums.py`` has
+        the proof). With `rows_limit` it includes the rows that bounding drops in all groups.
 
         Examples
         --------

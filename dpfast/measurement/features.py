@@ -88,7 +88,7 @@ class Feature(NamedTuple):
         Returns
         -------
         Feature
-            Of `dpfast.tables.base`.
+            The integer that a row adds, as ``dpfast/tables/base.py`` describes it.
 
         Examples
         --------

@@ -279,7 +279,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
     def answer(self, column: Column, basis: Basis, sums: Sequence[Any], rows: int | None) -> Any:
         """Return the answer from noisy sums, in the number type of the column.
 
-        It is one answer, or an array of the answers of all groups; see `groups.arrays`.
+        The answer is a number, or an array with a number for each group: `sums` may be arrays, too.
 
         Parameters
         ----------
@@ -383,7 +383,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         Returns
         -------
         list of Feature
-            Of `dpfast.tables.base`.
+            What to add up, as `dpfast.extend.Feature.of_rows` returns it.
         """
         ends, cells = self.unit_ends(column), column.cells
         if ends is not None:

@@ -1086,25 +1086,26 @@ class Measurement(Around[Value], Preparing[Value]):
         return self.inner.answered(summary, generator, rows, confidence)
 
     def plan(self, rows: int, units: int, max_rows: Sequence[int] | None = None) -> PlanOfBounds:
-        """Return the error and the rows kept for each bound on the rows of a unit, before a spend.
+        """Compare bounds on the rows of a unit, before a spend: by error and by rows that count.
 
-        Noise grows with the bound, and a smaller bound keeps fewer rows. How many rows count
-        depends on how they are spread over units: most if they are spread evenly, fewest if one
-        unit has as many as possible.
+        Noise grows with the bound, and a smaller bound drops more rows. How many rows count depends
+        on their spread over units: most count if all units have equally many rows, fewest if one
+        unit has as many rows as possible.
 
         Parameters
         ----------
         rows, units : int
-            The number of rows, from 1 on; a guess is fine.
+            The public or guessed numbers of rows and of units, at least 1. Nothing is read from
+            data.
         max_rows : list of int, optional
             The bounds; by default powers of two.
 
         Returns
         -------
         dict of arrays
-            For each bound, under "max_rows": the error bar of 95 percent for the rows that count if
-            they are spread evenly, NaN if there is none, and the largest and smallest number of
-            rows that count.
+            An entry for each bound. "max_rows" is the bound, "error 95%" the half-width of the
+            error bar if rows are spread evenly (NaN if it is unknown), "rows at most" and "rows at
+            least" the largest and the smallest number of rows that can count.
 
         Raises
         ------

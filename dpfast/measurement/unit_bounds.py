@@ -144,7 +144,7 @@ class WithUnitBound(Around[Value]):
     argument : str
         The name of the bound.
     offered : Loss
-        What is charged.
+        The loss that is charged for the bound and the answer together.
     rate : float
         r.
     span : int

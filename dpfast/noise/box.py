@@ -312,7 +312,7 @@ def ellipsoid_noise(
     Parameters
     ----------
     loss : Approx or ZCDP
-        The loss of all of them together.
+        The loss of all numbers together.
     sensitivities : sequence of int
         The sensitivity of each. An integer of sensitivity 0 gets no noise.
     axes : sequence of Fraction

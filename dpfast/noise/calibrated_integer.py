@@ -74,6 +74,8 @@ class IntegerNoise:
         The scale of the distribution, in units of ``2**shift``. 0 means no noise, for a sensitivity
         of 0. For a staircase it is the sensitivity divided by epsilon, as for Laplace noise.
     shift : int
+        ``2**shift`` is the unit of the noise: 1, or more where the scale would be too large to
+        draw.
     loss : Loss
         The loss of the release of the whole vector.
     moves : int

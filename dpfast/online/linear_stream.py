@@ -176,7 +176,8 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
         StreamError
             If the stream has halted (all queries or all hard answers are used, or nothing public is
             left to guess from), if it was interrupted while it learned from an answer (for a stream
-            with a name, the record has that answer), or if this is a forked copy of it.
+            with a name, the record has that answer), or if this is a copy of the stream in a forked
+            process.
         LedgerError
             If the answer could not be recorded. The stream is unchanged.
         """

@@ -296,7 +296,7 @@ class RunningCount(Session[int, Total]):
         ArgumentError, ArgumentTypeError
             For a bad argument. No message shows the value.
         StreamError
-            If all steps have been taken, or if this is a forked copy of it.
+            If all steps have been taken, or if this is a copy of the stream in a forked process.
         """
         if not checks.is_whole(value):
             checks.fail_kind("value", "a whole number", value)

@@ -136,7 +136,8 @@ class SparseVector(Session[_Question, Finding | Findings]):
         multiples. About 1e-4 of the sensitivity works well.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove". `sensitivity`
-        and `monotone` hold for it; for monotone values it must be given in a budget for "replace".
+        and `monotone` must hold for this relation. For monotone values the relation must be given
+        in a budget for "replace".
     name : str, optional
         Keep the stream in the file of the budget under this name. Opened again with the same
         arguments, by any process, the stream continues after its last answer and is not paid for
@@ -262,7 +263,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         DataError
             If the value is NaN, which depends on the data.
         StreamError
-            If the stream has halted, or if this is a forked copy of it.
+            If the stream has halted, or if this is a copy of the stream in a forked process.
 
         Examples
         --------

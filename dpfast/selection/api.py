@@ -182,8 +182,8 @@ def exponential(
         The axis of the candidates. There is one draw for each index along the other axes.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove". `sensitivity`
-        and `monotone` hold for it. For monotone scores it must be given in a budget for "replace":
-        counts are monotone only under "add-remove".
+        and `monotone` must hold for this relation. For monotone scores the relation must be given
+        in a budget for "replace": counts are monotone only under "add-remove".
     data : object, optional
         First argument of a score function.
     candidates : int, optional

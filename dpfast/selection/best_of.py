@@ -179,7 +179,7 @@ def best_of(
         The delta of a loss (epsilon, delta). Only for a `run_loss` in rho.
     neighbors : {"add-remove", "replace"}, optional
         The relation for which the loss is proved: by default "add-remove"; in a budget for
-        "replace" it must be given. `run_loss` holds for it.
+        "replace" it must be given.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.

@@ -83,7 +83,7 @@ def consistent(
     Returns
     -------
     float64 array of the shape of the parts
-        Totals that are consistent with it are its sums.
+        The consistent parts. Sums of these are the consistent totals.
 
     Raises
     ------

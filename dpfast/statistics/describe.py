@@ -519,7 +519,7 @@ def describe(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     dict of arrays, one entry for each column of the data
-        ``pandas.DataFrame(answer)`` is a table of it. `column`, `type` ("number", "whole", "truth",
+        ``pandas.DataFrame(answer)`` makes a table. `column`, `type` ("number", "whole", "truth",
         "text", "time"), `count` (of the rows with a value) and `missing` (the share of those
         without); `mean`, `std`, the quartiles "25%", "50%" and "75%", and `lower` and `upper`, the
         bounds that rows were clamped to, NaN where a column has none; with `categories` or a

@@ -119,8 +119,8 @@ def learn_conjunction(oracle: Oracle, *, label: Column | None = None) -> Conjunc
 
     Privacy
     -------
-    That of the oracle: only its answers are used, and everything computed from them is
-    post-processing. Neighbors and loss are the oracle's; an `ExactOracle` is not private.
+    Neighbors and loss are those of the oracle: only its answers are used, and everything computed
+    from its answers is post-processing. An `ExactOracle` is not private.
 
     For each literal l the query is the share of rows whose label says yes and for which l is false.
     Literals with an answer of at most the tolerance t are kept, and their conjunction is the

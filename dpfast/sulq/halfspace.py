@@ -153,8 +153,8 @@ def learn_halfspace(
 
     Privacy
     -------
-    That of the oracle: only its answers are used, and everything computed from them is
-    post-processing. Neighbors and loss are the oracle's; an `ExactOracle` is not private.
+    Neighbors and loss are those of the oracle: only its answers are used, and everything computed
+    from its answers is post-processing. An `ExactOracle` is not private.
 
     Each of T rounds queries the mean of y z over the rows whose y <w, z> is below the margin m,
     with z as in `Halfspace` and y = 1 or -1; then w moves in that direction by 1 / ((1 + s)

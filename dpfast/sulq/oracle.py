@@ -1,7 +1,8 @@
 """Statistical queries: the mean of a function of a row, within a tolerance stated beforehand.
 
 An oracle answers queries for means, with exact sums (`ExactOracle`) or noisy ones
-(`StatisticalQueryOracle`). Both count their questions. The loss of an answer is in `oracle_cost`.
+(`StatisticalQueryOracle`). Both count their questions. `oracle_cost` computes the
+loss of an answer.
 
 Kearns, "Efficient noise-tolerant learning from statistical queries", JACM 1998. An algorithm that
 learns from such answers also learns from private ones (Blum, Dwork, McSherry and Nissim, PODS
@@ -196,7 +197,8 @@ class StatisticalQueryOracle(Oracle):
     Attributes
     ----------
     cost : Pure, Approx or ZCDP
-        The loss of all answers together, which is the least sufficient one; see `oracle_cost`.
+        The loss of all answers together, which is the least that suffices for the
+        tolerances (``dpfast/sulq/oracle_cost.py`` has the proof).
     tolerance : float
         The largest of all tolerances.
     queries, remaining : int

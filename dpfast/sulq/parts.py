@@ -60,7 +60,7 @@ class Part:
     sizes: tuple[int, ...] = ()
 
     def of_rows(self, times: int, rows: int) -> Part:
-        """Return this part with the sensitivity to `rows` rows of weight up to `times`."""
+        """Return the part with its sensitivity to `rows` rows of weights up to `times`."""
         most = times * rows
         l1, l2_squared, l0 = most * self.l1, most**2 * self.l2_squared, rows * self.l0
         sizes = tuple(most * size for size in self.sizes)

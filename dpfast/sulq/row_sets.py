@@ -56,7 +56,7 @@ class RowSets:
     (2, 3, array([2, 1]))
     >>> sets.mask(1)
     array([False,  True, False])
-    >>> sets.counts(np.array([True, True]), 1)  # of the last two rows, both
+    >>> sets.counts(np.array([True, True]), 1)  # how many of rows 1 and 2 each set has
     array([1, 1])
     >>> dp.sulq.RowSets.from_bytes(sets.to_bytes(), 3, 2).sizes
     array([2, 1])

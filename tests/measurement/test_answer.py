@@ -268,7 +268,7 @@ def test_another_loss_than_was_said_is_refused():
     measured = dp.Mean(bounds=(0, 1)).measure(epsilon=1)
     more = dp.Mean(bounds=(0, 1)).measure(epsilon=2)
     planted = replace(measured, offered=more.offered, of_times=True)  # so it is made anew
-    with pytest.raises(ArgumentTypeError, match="as measure"):
+    with pytest.raises(ArgumentTypeError, match="dtype of measure"):
         planted([0.5] * 9)
 
 

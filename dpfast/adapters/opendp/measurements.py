@@ -205,7 +205,7 @@ def make_top_k(
     k : int
         At least 1, and at most the number of scores.
     scale : float
-        That of the Gumbel noise of which this is the distribution. Greater than 0.
+        The scale of Gumbel noise that would give the same distribution. Greater than 0.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The protocol of estimators of sample and aggregate, the job that they run in, and its passes."""
+"""Protocols of the estimators of sample and aggregate, and their passes over blocks of rows."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Median(EachColumn):
     -----
     O(n) for any data, about 1.5 ns a row in addition to sorting rows into blocks. Values are
     compared as float64, so integers beyond 2^53 are rounded first. The median of an empty block, or
-    of one with a NaN, is NaN, which counts as the default.
+    of one with a NaN, is NaN. A NaN is replaced by the `default` of `dpfast.sample_and_aggregate`.
 
     Examples
     --------
@@ -228,7 +228,7 @@ class Mode(EachColumn):
     -----
     O(n) for any data, 3 to 10 ns a row in addition to sorting rows into blocks. Values are compared
     as float64, so integers beyond 2^53 are rounded first. The mode of an empty block, or of one
-    with a NaN, is NaN, which counts as the default.
+    with a NaN, is NaN. A NaN is replaced by the `default` of `dpfast.sample_and_aggregate`.
 
     Examples
     --------

@@ -606,7 +606,8 @@ class File:
     def _checked(self, db: Connection, most: int | None = None) -> tuple[Spend, ...]:
         """Return all entries, and check pages, seals, sums and the limit.
 
-        If there are more than `most`, return the last ones, and check their seals and steps.
+        If there are more than `most` entries, return the last `most`, and check only the seals of
+        these entries and of the last `most` writes.
         """
         state, head = self._state(db), self._head(db)
         skipped = 0 if most is None else max(0, state.entries - most)
