@@ -78,8 +78,8 @@ BAD = [
 @pytest.mark.parametrize(("kw", "name"), BAD, ids=shown)
 def test_a_bad_argument_is_one_clear_error_before_the_spend(kw, name):
     budget = dp.Budget(epsilon=1e6)
-    told = refused(lambda **paid: call(**{**paid, **kw}), budget=budget)
-    assert name in str(told).split(" must be ")[0]
+    caught = refused(lambda **paid: call(**{**paid, **kw}), budget=budget)
+    assert name in str(caught).split(" must be ")[0]
     # The same call without what is wrong is none of these errors.
     call(budget=budget)
     assert budget.spent["epsilon"] == 1
