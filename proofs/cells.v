@@ -80,8 +80,7 @@ Definition plus (a b : R) : R := round radix2 (FLT_exp (-1074) 53) ZnearestE (a 
 
 Lemma nearest_shifted : forall x n, Z.even n = true -> ZnearestE (x + IZR n) = (ZnearestE x + n)%Z.
 Proof.
-  intros x n E. unfold ZnearestE, Znearest.
-  assert (F : Zfloor (x + IZR n) = (Zfloor x + n)%Z).
+  intros x n E. unfold ZnearestE, Znearest. assert (F : Zfloor (x + IZR n) = (Zfloor x + n)%Z).
   { apply Zfloor_imp. rewrite !plus_IZR. pose proof (Zfloor_lb x). pose proof (Zfloor_ub x). lra. }
   assert (C : Zceil (x + IZR n) = (Zceil x + n)%Z).
   { apply Zceil_imp. rewrite minus_IZR, !plus_IZR. pose proof (Zceil_ub x).

@@ -119,8 +119,7 @@ Definition approximate {T : Type} (neighbors : T -> T -> Prop) (epsilon delta : 
 Lemma pointwise_close : forall epsilon delta p q, 0 <= delta ->
   (forall z, p z <= exp epsilon * q z) -> close epsilon delta p q.
 Proof.
-  intros epsilon delta p q Hd H w a b P Q ab Hw HP HQ.
-  assert (P <= exp epsilon * Q); [|lra].
+  intros epsilon delta p q Hd H w a b P Q ab Hw HP HQ. assert (P <= exp epsilon * Q); [|lra].
   apply (is_RInt_le _ _ a b P _ ab HP (is_RInt_scal _ a b (exp epsilon) Q HQ)).
   intros z _. unfold scal; simpl; unfold mult; simpl. destruct (Hw z) as [W _].
   assert (M := Rmult_le_compat_l _ _ _ W (H z)). lra.
@@ -180,8 +179,7 @@ Proof.
   intros epsilon beta s k u Hb Hk Hu. unfold gain, half_divergence. set (K := exp (- beta)) in *.
   assert (0 < K < 1) by now apply exp_below_one.
   assert (Em : exp beta = / K) by (unfold K; rewrite exp_Ropp, Rinv_inv; reflexivity).
-  assert (Eb : ln K = - beta) by apply ln_exp.
-  set (e := - (epsilon + beta + s) / (exp beta - 1)).
+  assert (Eb : ln K = - beta) by apply ln_exp. set (e := - (epsilon + beta + s) / (exp beta - 1)).
   set (x := u + (epsilon + beta + s * K) / (1 - K)).
   assert (T := exp_convex K 0 x ltac:(lra)). rewrite exp_0 in T.
   assert (A : exp ((u - s) * k) <= exp e * exp ((1 - K) * 0 + K * x)).
@@ -198,6 +196,9 @@ Proof.
   intros. assert (P := exp_pos (- lambda)). unfold release, laplace. rewrite !over_e. unfold Rminus.
   rewrite Rabs_mult, (Rabs_pos_eq (exp _)), exp_plus, Ropp_mult_distr_l by lra. unfold Rdiv; ring.
 Qed.
+
+Lemma halves : forall a b c, a <= b + c -> exp a / 2 <= exp b * (exp c / 2).
+Proof. intros a b c H%exp_monotone. rewrite exp_plus in H. lra. Qed.
 
 Lemma mirror : forall s scale u, release laplace (- s) scale (- u) = release laplace s scale u /\
   laplace (- u) = laplace u.
@@ -220,8 +221,7 @@ Proof.
   { unfold D, laplace, excess. rewrite wide, !Rabs_left1 by lra. fold k.
     replace (- lambda - - (u - s) * k) with (- lambda + (u - s) * k) by ring.
     rewrite exp_plus, Ropp_involutive. fold k. field. }
-  assert (P := exp_pos ((u - s) * k)).
-  rewrite X. repeat split; try (unfold excess, gain; nra).
+  assert (P := exp_pos ((u - s) * k)). rewrite X. repeat split; try (unfold excess, gain; nra).
   apply gain_bounded; try lra. apply exp_monotone; lra.
 Qed.
 
@@ -237,16 +237,12 @@ Proof.
   intros alpha beta epsilon delta s lambda Hb Hsum D0 D Hs Hl. set (k := exp (- lambda)).
   assert (K0 : 0 < k) by apply exp_pos. assert (As := Rabs_pos s).
   assert (inside : forall u, Rabs u <= epsilon + lambda + Rabs (u - s) * k ->
-    release laplace s (exp lambda) u <= exp epsilon * laplace u).
-  { intros u Hu. rewrite wide. fold k. unfold laplace.
-    assert (exp (- lambda - Rabs (u - s) * k) <= exp epsilon * exp (- Rabs u)); [|lra].
-    rewrite exp_times. apply exp_monotone. lra. }
-  assert (H0 : k <= exp 0) by (apply exp_monotone; lra). rewrite exp_0 in H0.
-  split.
-  { apply pointwise_close; [assumption|]. intros u. rewrite wide. fold k. unfold laplace.
-    assert (exp (- Rabs u) <= exp epsilon * exp (- lambda - Rabs (u - s) * k)); [|lra].
-    rewrite exp_times. apply exp_monotone. assert (T := Rabs_triang u (- s)).
-    rewrite Rabs_Ropp in T. fold (u - s) in T. assert (U := Rabs_pos u). nra. }
+    release laplace s (exp lambda) u <= exp epsilon * laplace u)
+    by (intros u Hu; rewrite wide; apply halves; fold k; lra).
+  assert (H0 : k <= exp 0) by (apply exp_monotone; lra). rewrite exp_0 in H0. split.
+  { apply pointwise_close; [assumption|]. intros u. rewrite wide. apply halves. fold k.
+    assert (T := Rabs_triang u (- s)). rewrite Rabs_Ropp in T. fold (u - s) in T.
+    assert (U := Rabs_pos u). nra. }
   destruct (Rle_lt_or_eq_dec 0 lambda (proj1 Hl)) as [pos | zero].
   2: { apply pointwise_close; [assumption|]. intros u. apply inside. unfold k.
     rewrite <- zero, Ropp_0, exp_0. assert (T := Rabs_triang (u - s) s).

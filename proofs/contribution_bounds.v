@@ -42,8 +42,7 @@ Qed.
 Lemma units_by_ids : forall Row (t : list (Z * Row)) some, NoDup some ->
   (forall k, In k some <-> In k (ids t)) -> Permutation (units t) (map (unit_of t) some).
 Proof.
-  intros. apply Permutation_map, NoDup_Permutation; [apply NoDup_nodup | easy |]. intros k.
-  now rewrite H0.
+  intros. apply Permutation_map, NoDup_Permutation; [apply NoDup_nodup | easy | easy].
 Qed.
 
 (* Of dpfast/tables/bounding.py: what a unit adds depends on its rows alone. So tables that differ
@@ -380,8 +379,7 @@ Proof.
   { intros norm p HP B. rewrite sum_flat_map.
     etransitivity; [apply (sum_by_sides _ _ touches groups a b _ _ _ B) | nia]. }
   unfold covers, step_vectors. fold K. cbn [l0 l1 l2_squared linf].
-  repeat split; try (apply F; [nia | apply G]).
-  intros z (g & _ & J)%in_flat_map. now apply (G g).
+  repeat split; try (apply F; [nia | apply G]). intros z (g & _ & J)%in_flat_map. now apply (G g).
 Qed.
 
 (* * The rows that a unit keeps *)
@@ -457,8 +455,7 @@ Proof.
   intros Row Kind value parts kinds rows size l R S P B.
   destruct (bounded_vector _ _ value kinds rows size l R S B) as (V & W).
   rewrite (sum_equal _ _ _ _ (fun c _ => counted_is_bounded _ _ _ (value c) _ P)).
-  split; [intros c I; rewrite counted_is_bounded; auto|].
-  destruct l; [now rewrite sum_zero | easy].
+  split; [intros c I; rewrite counted_is_bounded; auto|]. destruct l; [now rewrite sum_zero | easy].
 Qed.
 
 Lemma touched_at_most_kept : forall Row (group : Row -> Z) keep most groups unit,
@@ -471,8 +468,7 @@ Proof.
   - unfold touched. clear. induction groups as [|g l IH]; simpl; [lia|].
     fold (p g). destruct (p g); cbn [Z.b2z length]; lia.
   - etransitivity; [apply inj_le, NoDup_incl_length|exact M]; [now apply NoDup_filter|].
-    intros g (_ & I)%filter_In. apply nodup_In.
-    unfold p, touches_group in I.
+    intros g (_ & I)%filter_In. apply nodup_In. unfold p, touches_group in I.
     destruct (in_group group g (keep unit)) as [|row rest] eqn:E; [easy|].
     assert (J : In row (in_group group g (keep unit))) by (rewrite E; now left).
     apply filter_In in J. destruct J as (J & G). apply Z.eqb_eq in G. subst. now apply in_map.
@@ -563,8 +559,7 @@ Proof.
   apply sums_of_a_norm; [easy|]. intros unit U.
   destruct (bounded_vector _ _ (fun f row => f row) fs most norm unit M B) as (P & Q);
     [intros row J; exact (H unit row U J)|].
-  split; [intros f (f' & <- & F)%in_map_iff; now apply P|].
-  now rewrite sum_map.
+  split; [intros f (f' & <- & F)%in_map_iff; now apply P|]. now rewrite sum_map.
 Qed.
 
 (* Of dpfast/measurement/linear.py, Setting.sizes: the sum of a feature of such units, where n is

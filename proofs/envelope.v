@@ -193,8 +193,7 @@ Lemma rows_reach : (forall i j, (i <= j <= m)%nat -> x i <= x j) -> forall k i c
   (m <= s)%nat) -> forall i' j, (i <= i' <= m)%nat -> (i' < j)%nat -> (forall v, x i <= v <= x m ->
   line j v <= top cols v) -> pair_value beta x i' j <= rows (seq i k) cols best.
 Proof. intros ascending. induction k as [|k IH]; intros i cols best Hk Hb Hc Hn Hm i' j Hi Hj Hcov;
-  [lia|]. simpl.
-  destruct (advance_correct (x i) cols Hc Hn) as (H1 & H2 & H3 & H4 & H5).
+  [lia|]. simpl. destruct (advance_correct (x i) cols Hc Hn) as (H1 & H2 & H3 & H4 & H5).
   set (cols' := advance (x i) cols) in *. set (s := hd 0%nat cols') in *.
   assert (Hs : (m <= s)%nat) by (apply Hm, H3; unfold s; destruct cols'; [easy|now left]).
   set (best' := if i <? s then _ else best).
@@ -229,8 +228,7 @@ Proof. intros beta x n m Hb Hx Hm. unfold envelope, columns.
   apply Rle_antisym.
   - apply rows_below; trivial; [apply greatest_nonnegative|]. intros i j Hi Hj Hij.
     apply in_seq in Hi. apply in_rev, H3, in_seq in Hj. among (i, j).
-  - apply greatest_below; [apply rows_above|].
-    intros u ((i, j) & <- & Hij%in_pairs)%in_map_iff.
+  - apply greatest_below; [apply rows_above|]. intros u ((i, j) & <- & Hij%in_pairs)%in_map_iff.
     apply (rows_reach beta x m); trivial; simpl; try lia; try lra; [intros; apply Hx; lia| |].
     + intros s Q. apply in_rev, H3, in_seq in Q. lia.
     + intros v [_ Hv]. apply Rle_trans with (top beta x stack v).

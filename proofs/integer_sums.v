@@ -209,8 +209,7 @@ Theorem sums_of_a_norm : forall Row (features : list (Row -> Z)) norm r x y,
     sum_of (fun f => f row) features <= norm) ->
   covers (norm_of r norm (length features)) (difference features x y).
 Proof.
-  intros Row fs norm r x y N H.
-  destruct (difference_of_sides _ fs _ _ _ N) as (a & b & -> & I & C).
+  intros Row fs norm r x y N H. destruct (difference_of_sides _ fs _ _ _ N) as (a & b & -> & I & C).
   assert (Q : forall side, side = a \/ side = b -> (forall f, In f fs -> 0 <= of_side f side) /\
     0 <= sum_of (fun f => of_side f side) fs <= of_side (fun _ => norm) side).
   { intros [row|] E; simpl.

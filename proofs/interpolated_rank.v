@@ -211,8 +211,7 @@ Theorem positions_rise : forall p x r o f,
   rises (snd r) (highest p o x) (highest p o (r :: x)) /\
   rises (snd r) (position p (o, f) x) (position p (o, f) (r :: x)).
 Proof.
-  intros p x r o f [Hq [Ht Hw]] Hr Ho Hf.
-  pose proof (gap_halves_moves p o x r Hw) as Hg.
+  intros p x r o f [Hq [Ht Hw]] Hr Ho Hf. pose proof (gap_halves_moves p o x r Hw) as Hg.
   pose proof (rows_on_nonnegative o x) as Hk.
   pose proof (short_halves_moves p (fraction p) (rows_on o x) Hq Ht) as Hl.
   pose proof (short_halves_moves p (1 - fraction p) (rows_on o x) ltac:(lra) Ht) as Hh.
@@ -227,8 +226,7 @@ Proof.
       with (if (fst r =? o)%Z then (rows_on o x + 1)%Z else rows_on o x).
     destruct (fst r =? o)%Z eqn:E.
     + assert (Hs : snd r = 1) by (apply Hr; lia). rewrite Hs.
-      replace (fst r <? o)%Z with false by lia.
-      replace (rows_on o x + 1 =? 0)%Z with false by lia.
+      replace (fst r <? o)%Z with false by lia. replace (rows_on o x + 1 =? 0)%Z with false by lia.
       destruct (rows_on o x =? 0)%Z eqn:E0.
       * replace (rows_on o x) with 0%Z by lia. change (0 + 1)%Z with 1%Z. rewrite Hl1, Hh1.
         assert (-1 <= IZR (gap_halves p o x) <= 1).
@@ -361,8 +359,7 @@ Lemma neighbors_differ : forall (Row : Type) (cell : Row -> Z) a b (x y : list R
   let differ := differ a b (on_cells cell x) (on_cells cell y) in
   (add_remove x y -> differ 0 1 \/ differ 1 0) /\ (replaces x y -> differ 1 1).
 Proof.
-  intros Row cell a b x y Hc.
-  assert (R : forall v, at_most_one a b (on_cells cell [v])).
+  intros Row cell a b x y Hc. assert (R : forall v, at_most_one a b (on_cells cell [v])).
   { right. exists (cell v, 1). split; [easy|]. specialize (Hc v). repeat split; simpl; lia || lra. }
   assert (E : forall l r v, Permutation (on_cells cell [v] ++ on_cells cell (l ++ r))
     (on_cells cell (l ++ v :: r))).

@@ -214,8 +214,7 @@ Lemma center_reached : forall cost log_k s y, 0 <= y <= j ->
   (a + 1) * log_k <= cost /\ s + exp log_k * y <= image a cost y.
 Proof.
   intros cost log_k s y Hy [S0 H]. assert (J := joint_inside). unfold polyplace_gap in H.
-  fold j in H.
-  set (first := first_past a cost) in *. set (w := still a cost log_k) in *.
+  fold j in H. set (first := first_past a cost) in *. set (w := still a cost log_k) in *.
   set (middle := Rmin (Rmax w first) j) in *. destruct Rlt_dec as [N | N]; [lra|].
   split; [lra|]. set (k := exp log_k) in *.
   assert (H1 := Rle_trans _ _ _ H (Rmin_l _ _)). assert (H2 := Rle_trans _ _ _ H (Rmin_r _ _)).
@@ -255,8 +254,7 @@ Proof.
     assert (W : k * (y - middle) <= q * slope middle * (y - middle)); [|lra].
     assert (Ew : 1 - w = exp ((m + ln q - log_k) / (q + 1)))
       by (unfold w, still, m, q, p, j; ring).
-    assert (Pw : 0 < 1 - w) by (rewrite Ew; apply exp_pos).
-    assert (K : k = q * slope w).
+    assert (Pw : 0 < 1 - w) by (rewrite Ew; apply exp_pos). assert (K : k = q * slope w).
     { unfold k, slope. rewrite <- (exp_ln q) at 1 by lra. rewrite exp_times, Ew, ln_exp. f_equal.
       field; lra. }
     assert (slope_grows : forall u v, u <= v -> v < 1 -> slope u <= slope v).

@@ -136,8 +136,7 @@ Proof.
     rewrite Nat.add_succ_r. destruct (pi_step e d (S n1 + m)); lra. }
   assert (H : forall m, pi e d (S n1 + m)
     = Rmin (1 + s - exp (- (INR m * e)) * (1 + s - low (S n1))) 1).
-  { destruct (pi_step e d n1) as [B B']; try lra. rewrite F in B, B' by lia.
-    induction m as [|m IH].
+  { destruct (pi_step e d n1) as [B B']; try lra. rewrite F in B, B' by lia. induction m as [|m IH].
     - rewrite Nat.add_0_r, F by lia. simpl (INR 0).
       rewrite Rmult_0_l, Ropp_0, exp_0, Rmin_left; lra.
     - rewrite Nat.add_succ_r, (proj2 (pi_limits e d (S n1 + m) E ltac:(lra)))
@@ -145,8 +144,7 @@ Proof.
       rewrite IH, S_INR, Rmult_plus_distr_r, Ropp_plus_distr, exp_plus, Rmult_1_l.
       set (y := exp (- (INR m * e))) in *. set (w := 1 + s - low (S n1)) in *.
       unfold Rmin at 2. destruct Rle_dec.
-      + f_equal. rewrite <- Sd. transitivity (1 - exp (- e) * (y * w) + s * (exp e * exp (- e)));
-          [ring | rewrite I; ring].
+      + f_equal. nra.
       + rewrite !Rmin_right; nra. }
   split; [exact F|]. split; [exact H|]. intros m M. rewrite H. apply Rmin_right.
   pose proof (V (INR m * e)) as K. pose proof (exp_pos (- (INR m * e))) as Y.
@@ -186,8 +184,7 @@ Lemma within_shown : forall e d x y, 0 <= e -> 0 <= d < 1 ->
   forall keys t, (length (filter (fun k => negb (people_of k x =? people_of k y)) keys) <= t)%nat ->
   within (INR t * e) (1 - (1 - d) ^ t) (shown keys (pi e d) x) (shown keys (pi e d) y).
 Proof.
-  intros e d x y E D H.
-  assert (C := fun z => mechanism_pi e d z E (proj1 D)).
+  intros e d x y E D H. assert (C := fun z => mechanism_pi e d z E (proj1 D)).
   assert (W : forall keys k t e1 d1,
     within (INR t * e) (1 - (1 - d) ^ t) (shown keys (pi e d) x) (shown keys (pi e d) y) ->
     within e1 d1 (coin (pi e d (people_of k x))) (coin (pi e d (people_of k y))) ->
@@ -203,8 +200,7 @@ Proof.
     + replace (INR t * e) with (0 + INR t * e) by ring.
       replace (1 - _) with (1 - (1 - 0) * (1 - (1 - (1 - d) ^ t))) by ring.
       apply W; [now apply IH|]. rewrite Q. apply within_same; [apply C | lra..].
-    + destruct t as [|t]; [lia|]. rewrite S_INR.
-      replace (_ * e) with (e + INR t * e) by ring.
+    + destruct t as [|t]; [lia|]. rewrite S_INR. replace (_ * e) with (e + INR t * e) by ring.
       replace (_ - _) with (1 - (1 - d) * (1 - (1 - (1 - d) ^ t))) by (simpl; ring).
       apply W; [apply IH; lia|]. destruct (H k); [easy|]. apply pi_is_private; auto; lra.
 Qed.

@@ -74,8 +74,7 @@ Lemma distribution_kary : forall e k default, 0 <= e -> (default < k)%nat ->
   is_mechanism (kary e k default).
 Proof.
   intros e k default E D v. destruct (odds e k default E D) as [O _]. split.
-  - intros y w [z [I _]]%in_map_iff. injection I as <- <-.
-    destruct Nat.eq_dec; lra.
+  - intros y w [z [I _]]%in_map_iff. injection I as <- <-. destruct Nat.eq_dec; lra.
   - replace 1 with (1 + (if Nat.eq_dec (category k default v) default then keep e k else stray e k)
       * (1 - 1)) by ring.
     rewrite <- expectation_kary by assumption. apply total_equal. intros y _.

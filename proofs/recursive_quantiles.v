@@ -284,8 +284,7 @@ Proof.
   destruct M as [m [extra [Em [Hx [M1 [M2 [K K1]]]]]]].
   eapply close_weaker; [|apply (draw_costs replace e count 0 count a b _ _ s s' m extra);
     auto using plan_costs].
-  rewrite <- Em, !plus_INR. simpl. apply Rmult_le_compat_l; [easy|].
-  pose proof (pos_INR m). nra.
+  rewrite <- Em, !plus_INR. simpl. apply Rmult_le_compat_l; [easy|]. pose proof (pos_INR m). nra.
 Qed.
 
 (* Two quantiles under replace: the root is divided, and one node is alone on the level below. *)
@@ -298,8 +297,7 @@ Example two_quantiles : forall e, 0 <= e ->
       (fun _ => nothing) (fun _ => nothing))
     (fun _ => nothing)).
 Proof.
-  intros e He.
-  assert (H : forall a b, is_node (half_node a b) /\ linear (half_node a b)).
+  intros e He. assert (H : forall a b, is_node (half_node a b) /\ linear (half_node a b)).
   { intros a b. split; [|exists 0; intros m; simpl; lra].
     split; [simpl; lra|]. split; [simpl; lia | apply near_of_steps; lra]. }
   assert (B : forall o l, is_base (o :: l) (fun _ : Z * R => 1))

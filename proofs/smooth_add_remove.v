@@ -445,8 +445,7 @@ Proof.
   - intros HU. rewrite (active_true m (pred n)) by lia. replace (S (pred n)) with n by lia.
     destruct L as [|L]; [lia|]. rewrite (active_true m (pred (pred n))) by lia.
     replace (S (pred (pred n))) with (pred n) by lia. lia.
-  - intros HL HU. rewrite !(active_true m (pred n)) by lia.
-    replace (S (pred n)) with n by lia. lia.
+  - intros HL HU. rewrite !(active_true m (pred n)) by lia. replace (S (pred n)) with n by lia. lia.
 Qed.
 
 (* So some active gap beside (i, V) is as near as any. *)
@@ -464,8 +463,7 @@ Proof.
     (2 * apart L1 i + 3 * apart U1 V <= size)%nat -> axis_reached m i V L U).
   { intros L1 U1 HA1 Hd Hs1. destruct (IH L1 U1 HA1 Hs1) as (L' & U' & HA' & Haxis & Hd').
     exists L', U'. repeat split; trivial. lia. }
-  clear IH. unfold apart in *.
-  destruct (Nat.eq_dec L i) as [|HL]; [exists L, U; auto|].
+  clear IH. unfold apart in *. destruct (Nat.eq_dec L i) as [|HL]; [exists L, U; auto|].
   destruct (Nat.eq_dec U V) as [|HU]; [exists L, U; auto|].
   destruct (active_step m L U rule rare HA) as (Up & Forth & Back & Down).
   destruct (lt_dec L i), (lt_dec U V);
@@ -740,8 +738,7 @@ Proof.
     assert ((p * S n + (r - 1)) / r < S l)%nat by (apply Nat.div_lt_upper_bound; lia).
     destruct l; [simpl in H; lia|lia].
   - assert (l * r / p < S n)%nat by (apply Nat.div_lt_upper_bound; lia).
-    assert (S l <= (p * S n + (r - 1)) / r)%nat by (apply Nat.div_le_lower_bound; lia).
-    lia.
+    assert (S l <= (p * S n + (r - 1)) / r)%nat by (apply Nat.div_le_lower_bound; lia). lia.
 Qed.
 
 (* Of csrc/sensitivity/envelope_quantile.c: the active U at L are an interval with these ends. *)
@@ -773,8 +770,7 @@ Proof.
     + rewrite (E 1%nat) by lia. lia.
     + rewrite (E (S (S U))) by lia. pose proof (B (S (S U))). pose proof (B (S U)). lia.
   - rewrite !Nat.add_1_r. replace (S L + 2)%nat with (S (S (S L))) by lia.
-    pose proof (Rise L). pose proof (Rise (S L)).
-    pose proof (Low (S L)).
+    pose proof (Rise L). pose proof (Rise (S L)). pose proof (Low (S L)).
     rewrite !(E (S (S L + U))), !(E (S L + U)%nat) by lia.
     destruct (Nat.eq_dec (L + U) 0) as [E0|E0].
     + assert (L = 0 /\ U = 0)%nat as [-> ->] by lia. clear B E Rise Low. simpl pred.

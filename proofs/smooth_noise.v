@@ -121,11 +121,7 @@ Proof.
     by (rewrite <- (exp_ln (u + v)) at 1 by lra; apply exp_inverse).
   assert (EB : (u + v * exp b) * exp (- B) = 1)
     by (rewrite <- (exp_ln (u + v * exp b)) at 1 by lra; apply exp_inverse).
-  apply Rmult_le_reg_r with (exp (- M)); [apply exp_pos|]. rewrite exp_inverse.
-  apply Rmult_le_compat_l with (r := u) in H1; [|lra].
-  apply Rmult_le_compat_l with (r := v) in H2; [|lra].
-  replace 1 with ((1 - t) * ((u + v) * exp (- A)) + t * ((u + v * exp b) * exp (- B)))
-    by (rewrite EA, EB; ring). lra.
+  apply Rmult_le_reg_r with (exp (- M)); [apply exp_pos|]. rewrite exp_inverse. nra.
 Qed.
 
 (* Of dpfast/noise/smooth/pair.py, its theorem: no pair loses more than epsilon if the largest shift
@@ -265,8 +261,7 @@ Proof.
   intros gamma power unit cost log_k Hg Hp Hu Hc Hk y Hy. unfold algebraic, algebraic_gap.
   set (g := INR gamma) in *. assert (G : 2 <= g) by (apply (le_INR 2) in Hg; exact Hg).
   set (dual := g / (g - 1)). set (spare := dual * (log_k - cost / (power * g))).
-  set (C := exp (cost / power)). set (u := exp spare).
-  assert (Hs : spare < 0).
+  set (C := exp (cost / power)). set (u := exp spare). assert (Hs : spare < 0).
   { unfold spare, dual. replace (log_k - _) with ((power * g * log_k - cost) * / (power * g))
       by (field; lra). assert (0 < / (power * g)) by (apply Rinv_0_lt_compat; nra).
     assert (0 < g / (g - 1)) by (apply Rdiv_lt_0_compat; lra).

@@ -60,8 +60,7 @@ Lemma floor_div : forall a b, 0 < b -> R.floor (IZR a / IZR b) = a / b.
 Proof.
   intros a b Hb. apply R.floor_unique. pose proof (Z.div_mod a b ltac:(lia)) as E.
   pose proof (Z.mod_pos_bound a b Hb) as [M1 M2]. set (k := a / b) in *. set (s := a mod b) in *.
-  assert (0 < IZR b)%R by now apply IZR_lt.
-  assert (IZR a / IZR b = IZR k + IZR s / IZR b)%R as ->.
+  assert (0 < IZR b)%R by now apply IZR_lt. assert (IZR a / IZR b = IZR k + IZR s / IZR b)%R as ->.
   { rewrite E, plus_IZR, mult_IZR. field. lra. }
   apply IZR_le in M1. apply IZR_lt in M2. split.
   - assert (0 <= IZR s / IZR b)%R by (apply Rmult_le_pos; [lra|left; now apply Rinv_0_lt_compat]).
@@ -206,8 +205,7 @@ Proof.
   assert (E : R.rows_on o real = rows_on n o) by now apply real_rows_on.
   rewrite E. destruct (is_end n o) eqn:End; cbn [negb andb].
   - rewrite plus_IZR, real_below, real_on. split; ring.
-  - assert (Hi : low n < o < high n) by (unfold is_end in End; lia).
-    destruct (rows_on n o =? 0).
+  - assert (Hi : low n < o < high n) by (unfold is_end in End; lia). destruct (rows_on n o =? 0).
     + rewrite plus_IZR, mult_IZR, real_below, real_half. split; field.
     + cbn [R.fraction R.ties real_node].
       replace (1 - IZR (numerator n) / IZR (denominator n))%R
@@ -363,8 +361,7 @@ Lemma real_ranks : forall lo hi column, StronglySorted Z.le column ->
   (k <= length column + 1)%nat /\
   O.order_statistic (IZR lo) (IZR hi) (map IZR column) k = IZR v.
 Proof.
-  intros lo hi column Hs Hb k v H.
-  assert (E : map (clamp lo hi) column = column).
+  intros lo hi column Hs Hb k v H. assert (E : map (clamp lo hi) column = column).
   { rewrite <- (map_id column) at 2. apply map_ext_Forall.
     apply Forall_impl with (2 := Hb). unfold clamp. intros. lia. }
   assert (F : O.sort (map IZR column) = map IZR column).
@@ -488,8 +485,7 @@ Proof.
   assert (E : forall t n, t = Z.of_nat n -> (1 <= n)%nat ->
     rank_of (Z.of_nat p) (Z.of_nat r) t = Z.of_nat (m n)) by (intros t n -> H; now apply same_rank).
   apply eq_true_iff_eq. rewrite (A.active_true m _ L U eq_refl).
-  unfold is_active, is_above_gap. cbn [existsb].
-  destruct (L + U)%nat as [|n] eqn:N.
+  unfold is_active, is_above_gap. cbn [existsb]. destruct (L + U)%nat as [|n] eqn:N.
   - replace (Z.of_nat L + Z.of_nat U =? 0) with true by lia. rewrite M1. split; [lia | easy].
   - rewrite (E (Z.of_nat L + Z.of_nat U) (S n)), (E (Z.of_nat L + 1 + Z.of_nat U) (S (S n))),
       (E (Z.of_nat L + (Z.of_nat U + 1)) (S (S n))) by lia. cbn [pred].
@@ -548,14 +544,12 @@ Proof.
       + exists 0%nat, 0%nat. split; [now rewrite <- same_active|]. lia.
       + apply in_map_iff in Hu. destruct Hu as ([L U] & <- & Hu). apply P in Hu.
         destruct Hu as (HL & HU & E). exists (Z.to_nat L), (Z.to_nat U).
-        apply Pos in HL, HU. split; [|lia].
-        now rewrite <- same_active, !Z2Nat.id by assumption.
+        apply Pos in HL, HU. split; [|lia]. now rewrite <- same_active, !Z2Nat.id by assumption.
     - intros (L & U & E & H).
       destruct (Nat.le_gt_cases L (2 * n + 2)), (Nat.le_gt_cases U (2 * n + 2));
         try (left; lia). right. eexists. split; [|shelve]. apply in_map_iff.
       exists (Z.of_nat L, Z.of_nat U). split; [reflexivity|]. apply P.
-      rewrite same_active by assumption. auto.
-      Unshelve. lia. }
+      rewrite same_active by assumption. auto. Unshelve. lia. }
   assert (0 <= pair_distance (Z.of_nat n) pairs (Z.of_nat i) (Z.of_nat j)) as Least.
   { unfold pair_distance. apply Z.add_nonneg_nonneg; [lia|]. clear - Hij. clearbody pairs.
     induction pairs as [|[L U] l IH]; [cbn; lia|]. unfold smallest in *. cbn [map fold_right].

@@ -150,8 +150,7 @@ Theorem halves_of_squares_are_exact : forall whole cells, are_words whole ->
   integer (add (add whole lower_halves 0) (upper_halves * 2 ^ 32 mod word) (upper_halves / 2 ^ 32))
   = (integer whole + sum_of (fun u => u * u) cells) mod (word * word).
 Proof.
-  intros whole cells D U N l h.
-  assert (B : 0 <= l <= 2 ^ 32 * 2 ^ 14 /\ 0 <= h <= 2 ^ 32 * 2 ^ 14).
+  intros whole cells D U N l h. assert (B : 0 <= l <= 2 ^ 32 * 2 ^ 14 /\ 0 <= h <= 2 ^ 32 * 2 ^ 14).
   { split; apply sum_within; try easy; intros u I; specialize (U u I);
       Z.div_mod_to_equations; nia. }
   replace (sum_of (fun u => u * u) cells) with (l + 2 ^ 32 * h).
@@ -161,8 +160,7 @@ Proof.
     + split; [apply Z.div_pos; lia|]. apply Z.div_lt_upper_bound; unfold word; lia.
     + rewrite E, <- Z.add_assoc, Zplus_mod_idemp_l. f_equal.
       pose proof (Z.div_mod (h * 2 ^ 32) word).
-      replace word with (2 ^ 32 * 2 ^ 32) in * by reflexivity.
-      rewrite Z.div_mul_cancel_r in *; lia.
+      replace word with (2 ^ 32 * 2 ^ 32) in * by reflexivity. rewrite Z.div_mul_cancel_r in *; lia.
   - subst l h. rewrite (sum_equal _ (fun u => u * u)
       (fun u => 1 * (u * u mod 2 ^ 32) + 2 ^ 32 * (u * u / 2 ^ 32) + 0)), sum_linear; [lia|].
     intros u _. pose proof (Z.div_mod (u * u) (2 ^ 32)). lia.
@@ -211,6 +209,5 @@ Proof.
       (unfold k; destruct (_ <? _); lia).
     assert (K : 0 <= k <= 1) by (unfold k; destruct (_ <? _); lia).
     split; [apply Z.mod_pos_bound; lia|]. exists (cl + cr + k).
-    rewrite Z.mod_small; [unfold carry_unit in *; lia|].
-    unfold carry_unit, word in *; lia.
+    rewrite Z.mod_small; [unfold carry_unit in *; lia|]. unfold carry_unit, word in *; lia.
 Qed.

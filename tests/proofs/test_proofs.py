@@ -14,7 +14,7 @@ proofs = pytest.importorskip("proofs.__main__", reason="the proofs are not besid
 needs_coq = pytest.mark.skipif(
     shutil.which("coqc") is None, reason=f"there is no Coq here: {proofs.INSTALL}"
 )
-MOST_LINES = 7_150
+MOST_LINES = 7_100
 #: General theorems, of no file or function of dpfast.
 GENERAL = {"outcomes_suffice"}
 #: A file, a text that stands in it once, and another in its place with which the file, or one
