@@ -141,7 +141,7 @@ def test_the_command(path, capsys):
 
 def test_files_that_cannot_be_checked(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(3.0))
-    with pytest.raises(ArgumentError, match="path must be files of text"):
+    with pytest.raises(ArgumentError, match="path must be a text file"):
         dp.extend.Files(tmp_path / "a.npy").check()
     packed = gzip.compress(b"v\n" + b"1.5\n" * (1 << 18), mtime=0)
     path = tmp_path / "t.csv.gz"
