@@ -51,7 +51,7 @@ def test_the_blocks_on_accuracy_are_made_from_the_figures():
         row["absolute"]["dpfast"][0] *= 3  # a planted fault
     assert accuracy_page.made(text, other) != text
     count = accuracy_page.worst(ACCURACY).partition(" cells;")[0]
-    assert f"this is {count} cells" in read(ROOT / "README.md")
+    assert f"{count} cells are red" in read(ROOT / "README.md")
 
 
 def row(mine, other, error=0.01, **more):

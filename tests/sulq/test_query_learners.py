@@ -296,7 +296,7 @@ def test_bad_arguments_ask_nothing():
     narrow = sulq.StatisticalQueryOracle(
         planted_plane(W, M), neighbors="replace", rho=100, tolerance=0.1, queries=9
     )
-    with pytest.raises(ArgumentError, match="no larger"):
+    with pytest.raises(ArgumentError, match="within the limits"):
         sulq.learn_halfspace(narrow, margin=M, radius=1)
     assert narrow.remaining == 9
 
