@@ -11,8 +11,8 @@
  *   hash of a group: of (hash of the id, code)
  *   hash of a row: of (number, 2^63)
  *
- * If the codes of keys depend on which thread was first, `names` has other codes, which do not.
- * These are hashed.
+ * The codes of keys may depend on which thread was first. Then `names` has codes that do not depend
+ * on it, and these are hashed.
  *
  * Rows are split into parts by the top bits of the hash of their ids, so a part has all rows of its
  * units. A record of a row is `words` 64-bit words: the low word of its id, its number, its code,

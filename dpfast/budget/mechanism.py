@@ -290,7 +290,7 @@ class Mechanism(ABC, Generic[Value]):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The names of the table's columns that the mechanism reads, if it names columns itself."""
+        """The columns of the table that the mechanism reads by name, if it names any."""
         return ()
 
     @property

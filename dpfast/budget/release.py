@@ -384,9 +384,10 @@ def release(
 
 
 class Preparing(ABC, Generic[Value]):
-    """Base of functions of data that can say what a call would cost.
+    """Base of callables that can state the cost of a call before it runs.
 
-    `dpfast.extend.prepare`, `Budget.cost` and `expected_error` take them in place of functions.
+    `dpfast.extend.prepare`, `dpfast.Budget.cost` and `dpfast.expected_error` accept its instances
+    in place of functions.
 
     Examples
     --------

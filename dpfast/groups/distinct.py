@@ -218,8 +218,8 @@ def count_distinct(
 
     See Also
     --------
-    dpfast.select_keys : The values themselves, of those that enough people have.
-    dpfast.group_by : How many people each group has.
+    dpfast.select_keys : Release the values that enough people have.
+    dpfast.group_by : Release the number of people of each group.
 
     Notes
     -----
@@ -261,7 +261,7 @@ def _table(data: Any, ids: str | None) -> Any:
         columns, name = one_column(data, "data")
         names = [name]
     if names == [ids]:
-        checks.fail("ids", "a column other than those of the data", ids)
+        checks.fail("ids", "not the only column: the data need a column besides it", ids)
     return columns
 
 

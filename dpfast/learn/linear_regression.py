@@ -65,11 +65,11 @@ BEYOND, MATTERS = 3.0, 0.1
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearRegression(Weighted, Regressor):
-    """Fit least squares to noisy sums: of all products, along one direction, or the mean alone.
+    """Fit linear least squares to noisy sums.
 
-    The requested sums depend on the noisy number of rows: products of all features if there are
-    enough rows, else a direction and the slope along it. If noise hides the direction too, the
-    prediction is a noisy mean.
+    With enough rows, the sums are products of all features and the target. With fewer rows, they
+    determine one direction in the features, and the slope along it. If noise hides the direction,
+    too, the prediction is the noisy mean of the target. Noisy answers choose between these.
 
     Privacy
     -------

@@ -156,10 +156,10 @@ class Basis:
     Attributes
     ----------
     features : tuple of Feature
-        The number of rows comes first, if it is one of them.
+        The number of rows is the first feature, if it is one.
     squares : tuple of Fraction
-        The weight of each sum's squared error in that of the answer, for the data by which bases
-        are compared.
+        The weight of the squared error of each sum in the squared error of the answer, for the
+        reference data by which bases are compared.
     estimate : tuple of Fraction, optional
         The factor of each sum in the answer, if the answer is a weighted sum of them.
     norm : int, optional

@@ -273,7 +273,7 @@ class Statistic(ABC, Generic[Value]):
         Returns
         -------
         Statistic
-            By default it returns the statistic unchanged, if its error bar is in units or unknown.
+            The statistic itself, if its error bar is in units of the data or unknown.
 
         Raises
         ------

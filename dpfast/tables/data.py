@@ -107,24 +107,24 @@ def as_rows(
     name : str
         The name of the data in messages.
     width : int, optional
-        The number of columns of data without a dtype, which do not have it themselves; by default
-        they are one column.
+        The number of columns of data without a dtype, such as a list; by default 1.
     is_wide : bool
-        Whether rows have several numbers, so that their number must be given.
+        Whether a row has several numbers, so that `width` must be given for data without a dtype.
     last : str, optional
         The name of the column behind all others, which `argument` asks for.
     words : sequence of Words or None
-        For each column, in order: of those with words, which are text, the numbers of these.
+        For each column, in order: the public words of a text column, which is read as the indices
+        of its words, or None for a column of numbers.
     last_words : Words, optional
         The words of the `last` column.
     may_add : bool
-        Whether rows will do that are only added up where they are, in a database.
+        Whether rows of a database are accepted, which can only be added up there.
 
     Returns
     -------
     RowSource
-        Nothing has been read. Which dtype it has is a matter of types and schemas: no number, and
-        no null, has a say in it, nor in whether there is an error.
+        Nothing has been read. The dtype depends on types and schemas alone, and so does whether
+        there is an error: no number and no null changes them.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def as_rows(
     ArgumentError
         Ids that name no column.
     SourceError
-        The same in a file.
+        Ids that name no column of a file, or a column of a file that holds no numbers.
     MissingExtraError
         Without pyarrow, when the data need it.
 

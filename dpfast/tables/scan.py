@@ -224,7 +224,7 @@ def scan(
         if not (isinstance(file, (str, os.PathLike)) and isinstance(os.fspath(file), str)):
             checks.fail_type("path", "a string or a path, or a list of these", path)
     if several and not (path and all(os.fspath(file) for file in path)):  # type: ignore[union-attr]
-        checks.fail("path", "at least one path, none of them empty, if it is a list", path)
+        checks.fail("path", "a list of at least one path, none of them empty", path)
     wanted_columns(column)
     rows = _reader(path, options)
     if where is not None:

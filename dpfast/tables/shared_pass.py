@@ -192,7 +192,7 @@ class SharedPasses:
 
     @staticmethod
     def memory() -> int:
-        """Return the bytes of memory that releases with rows share: half of those available.
+        """Return the bytes for all releases that hold rows: half of the available memory.
 
         Returns
         -------

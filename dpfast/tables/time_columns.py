@@ -31,10 +31,10 @@ class TimeColumn:
 
 
 def time_column(data: Any, other_columns: Collection[str] = ()) -> tuple[Any, TimeColumn | None]:
-    """Return data as they can be read, and the column of times that they are, or None.
+    """Return data in a readable form, and their column of times, or None if they are no times.
 
-    No row is read. If data are several columns of files or of an engine, one has to be left without
-    those in `other_columns`.
+    No row is read. Of several columns of files or of an engine, exactly one must remain without
+    `other_columns`.
     """
     # Columns of files and engines state times by another attribute than the dtype.
     dtype = None if isinstance(data, Columns) else checks.attribute(data, "dtype")

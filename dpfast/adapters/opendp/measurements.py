@@ -271,9 +271,9 @@ def make_release(
     Privacy
     -------
     Neighbors differ in rows: one is added or removed under SymmetricDistance, one is replaced under
-    ChangeOneDistance. The map is the loss that the release quotes, for a group of d rows
-    (`dpfast.privacy.group`; Dwork, McSherry, Nissim and Smith, TCC 2006), and each call is held to
-    it.
+    ChangeOneDistance. The privacy map returns the loss of the release for a group of d rows
+    (`dpfast.privacy.group`; Dwork, McSherry, Nissim and Smith, TCC 2006). A call whose loss would
+    be larger is refused.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def make_release(
     function : callable
         A release of rows whose loss does not depend on them.
     **arguments
-        Those of the function, with the loss: `epsilon`, `epsilon` with `delta`, or `rho`.
+        Arguments of the function, with the loss: `epsilon`, `epsilon` with `delta`, or `rho`.
 
     Returns
     -------

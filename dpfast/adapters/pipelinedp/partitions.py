@@ -136,13 +136,15 @@ class PartitionSelection:
     def noised_value_if_should_keep(self, num_users: float) -> float | None:
         """Return the noisy number of privacy ids, or None if the partition is not kept."""
         if not isinstance(self._rule, Threshold):
-            checks.fail("strategy", "'laplace' or 'gaussian' for a noisy number", "truncated")
+            checks.fail(
+                "strategy", "'laplace' or 'gaussian' for a noisy number", "truncated_geometric"
+            )
         return self._released(num_users)
 
     def probability_of_keep(self, num_users: int) -> float:
         """Return the probability that a partition is kept, for "truncated_geometric" alone."""
         if not isinstance(self._rule, Coin):
-            checks.fail("strategy", "'truncated_geometric' for a probability", "thresholding")
+            checks.fail("strategy", "'truncated_geometric' for a probability", "a threshold")
         return float(self._rule.rule.probability(self._rule.reduce(num_users)))
 
     @property

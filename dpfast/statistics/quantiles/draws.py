@@ -346,7 +346,7 @@ def _views(
     few: int,
     divides: bool,
 ) -> Iterator[_View]:
-    """Yield ever larger views for a draw: rows near the target, the window, all ties counted."""
+    """Yield views for a draw: rows near the target, then the window, then with all ties counted."""
     rows, before, n = window.values, window.first - 1, window.n
     low, high = ends
     if few:

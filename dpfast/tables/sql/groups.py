@@ -131,7 +131,7 @@ def numbers_near(rows: Any, keys: Sequence[str], near: Sequence[Near]) -> Any:
 
 
 def in_bins(units: Any, names: Sequence[str], feature: Feature) -> tuple[Any, list[list[Term]]]:
-    """Return how many rows of each unit in a bin count after bounding, in parts of a row.
+    """Return how many rows of each unit in a bin count after bounding, in equal parts of a row.
 
     Of n rows in a bin, and c in all bins of a group, n min(c, most) / c count, rounded down.
 
@@ -142,7 +142,7 @@ def in_bins(units: Any, names: Sequence[str], feature: Feature) -> tuple[Any, li
     names : sequence of str
         The columns of ids and of keys.
     feature : Feature
-        Adds as many parts for each row.
+        Its `least` is the number of parts of a row.
     """
     ibis, parts = extra("ibis", "data in a database"), feature.least
     most = MOST if feature.rows is None else min(feature.rows, MOST)
