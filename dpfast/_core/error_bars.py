@@ -178,7 +178,7 @@ def symmetric_sum(
     failure: float,
     most: float = math.inf,
 ) -> float:
-    """Bound the size of a weighted sum of symmetric numbers, but for a probability of `failure`.
+    """Bound the size of a weighted sum of symmetric numbers, except with probability `failure`.
 
     Let S be the sum, and N a normal number of a 128th of its deviation, c 3.3 times that. If S
     exceeds t + c, then S + N exceeds t unless N exceeds c, so P(|S| > t + c) is at most P(|S + N| >
@@ -224,7 +224,7 @@ def symmetric_sum(
 
 
 def sum_of_two(first: Floats, second: Floats, shares: Floats, failure: float) -> float:
-    """Bound the sum of the sizes of two independent errors, but for a probability of `failure`.
+    """Bound the sum of the sizes of two independent errors, except with probability `failure`.
 
     Each exceeds a width with at most the share behind it. So it is stochastically no larger than a
     number that takes each width with the difference of the shares around it, and is infinite

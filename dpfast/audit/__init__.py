@@ -1,8 +1,8 @@
 """Tests of privacy claims of any library: lower bounds on a loss, and attacks.
 
 `measure` calls a mechanism on two neighbors, and bounds its loss from below by exact limits of the
-probabilities of events. A refutation is a proof, up to its error probability; that nothing was
-found is none.
+probabilities of events. A refutation is a proof, up to its error probability. If nothing was
+found, nothing is proved.
 
 An interface that answers many questions about the same people too accurately reveals their data.
 With errors o(sqrt(n)), linear programming finds almost all of n bits (Dinur and Nissim, PODS 2003).

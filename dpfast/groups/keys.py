@@ -546,7 +546,7 @@ def _listed(by: tuple[str, ...], keys: Any) -> tuple[dict[str, Any], bool]:
 
 
 def _alone(column: MemoryColumn) -> MemoryColumn:
-    """Return an Arrow column as a copy, for its memory may be shared; other columns as they are."""
+    """Return a copy of an Arrow column, whose memory may be shared, or any other column itself."""
     if not isinstance(column, Arrow):
         return column
     return Arrow(_without_views(column.chunked).take(np.arange(column.length)))

@@ -2,9 +2,9 @@
 
 A vector begins with a constant 1. A column of numbers has one coordinate, the distance from the
 middle of its bounds in units of half of their width: -1 .. 1. A column of bins or categories has
-one coordinate for each of them; a row has a 1 in that of its value, or in none. So a vector of p
-numbers and c such columns has a squared length of at most 1 + p + c, and the same bound holds for
-the sum of its absolute values.
+one coordinate for each bin or category; a row has a 1 in the coordinate of its value, or no 1. So a
+vector of p numbers and c such columns has a squared length of at most 1 + p + c, and the same bound
+holds for the sum of its absolute values.
 
 *Nothing is rounded after that.* Here 1 is the integer `REACH`. Weights of the coordinates are
 integers too, of units of 2**-20, and as large in sum as `LARGEST` at most: a score, the sum of

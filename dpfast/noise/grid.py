@@ -212,7 +212,7 @@ class Base:
         return base(self.first, self.last, self.grid, q)
 
     def upto(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the cumulated weight up to each of `cells`, but for a constant."""
+        """Return the cumulative weight up to each of `cells`, plus a constant."""
         total = self.uniform * (cells + self.shift) + self.zero * (cells >= 0)
         if self.above:
             beyond = np.where(cells >= 0, cells + 1, -1 - cells)

@@ -63,13 +63,13 @@ class RangeCounts(ABC):
         Parameters
         ----------
         lo, hi : float, or a time or category as the edges are
-            For categories all from `lo` to `hi`. Beyond the edges there is nothing. A range that
-            ends within a bin takes a share of it, as if its rows were evenly spread.
+            Of categories, all from `lo` to `hi` count. Beyond the edges there are no rows. A range
+            that ends within a bin takes a share of the bin, as if its rows were evenly spread.
 
         Returns
         -------
         float
-            An unbiased estimate, but for such shares.
+            An unbiased estimate, except for the share of a bin that the range divides.
         """
         first, stop = self._ends_of(lo, hi)
         sums = np.concatenate([np.zeros(1), np.cumsum(self.counts)])

@@ -103,7 +103,7 @@ class Plan:
     def distinct(self) -> list[int]:
         """Return the index of one query of each tolerance, from the narrowest to the widest.
 
-        All hold when the first and the last do, but for rounding.
+        If the first and the last tolerance hold, all hold, except for rounding.
         """
         question_of = {t: i for i, t in enumerate(self.tolerances)}
         return [question_of[t] for t in sorted(question_of)]

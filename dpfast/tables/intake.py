@@ -517,7 +517,7 @@ def columns_of(table: Table, read: Mapping[str, Source] = MappingProxyType({})) 
 def each_alone(table: Readable, width: int | None = None) -> list[Source]:
     """Return a source for each column of any table or matrix.
 
-    `width` is the number of columns of data without a dtype, such as a list, which do not have it.
+    `width` is the number of columns of data without a dtype, such as a list.
 
     Raises
     ------

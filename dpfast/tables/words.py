@@ -38,9 +38,9 @@ TEXTS = [(1, kind) for kind in "USTO"]
 class Words:
     """Public words, of text or bytes, and the number of each; `name` is their argument.
 
-    With `others`, anything else has one number more, and NaN is what is missing. Where `words` are
-    None, they are those that rows bring, numbered as they are met, which is NOT PRIVATE: after a
-    pass all are. What is no UTF-8 is none.
+    With `others`, any other value gets the number after the last word, and NaN stands for missing
+    values alone. If `words` is None, the words are those of the rows, numbered as they are read,
+    which is NOT PRIVATE; they are complete after a pass. Bytes that are not UTF-8 are no word.
     """
 
     def __init__(

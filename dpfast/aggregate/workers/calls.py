@@ -39,7 +39,7 @@ def answer(value: Any, d: int) -> Any:
     Real numbers of Python (`Decimal` and `Fraction` too) and NumPy are accepted, and anything that
     `np.asarray` converts to an array, if it holds `d` numbers along at most one axis: axes of
     length 1 do not count, so a matrix of one row is a vector. Masked is NaN. No answer is guessed:
-    text, complex numbers, dates and None are none.
+    text, complex numbers, dates and None are refused.
 
     Raises
     ------

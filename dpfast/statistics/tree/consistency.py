@@ -96,8 +96,8 @@ def kinds_of_bins(bins: int, fan_out: int) -> list[int]:
 def spread_of_prefixes(bins: int, fan_out: int) -> float:
     """Return the mean variance of all prefix sums' estimates, in units of a node's variance.
 
-    For a tree all of whose nodes have as many children, but for the top, which may have fewer, and
-    so k bins in all, no fewer than `bins`. Let a prefix end within node v, after j whole children
+    All nodes of the tree have b = `fan_out` children, except the top, which may have fewer; the
+    tree has k bins in all, at least `bins`. Let a prefix end within node v, after j whole children
     and within another one. If the sum x_v were known, the children would have covariances
     U (1{i = i'} - 1 / b), and the estimate of the prefix would be a x_v and what does not depend on
     it, of variance w. With a' and w' of the child,
