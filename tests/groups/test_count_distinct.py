@@ -109,7 +109,7 @@ def test_what_is_refused():
             dp.count_distinct(data, epsilon=1)
     with pytest.raises(ArgumentError, match="max_groups"):
         dp.count_distinct([1, 2], ids=[1, 2], epsilon=1)
-    with pytest.raises(ArgumentError, match="ids must be a column other"):
+    with pytest.raises(ArgumentError, match="ids must be not the only column"):
         dp.count_distinct({"a": [1]}, ids="a", max_groups=1, epsilon=1)
     with pytest.raises(ArgumentError, match="max_groups"):
         dp.count_distinct([1, 2], max_groups=2, epsilon=1)

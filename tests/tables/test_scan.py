@@ -314,7 +314,7 @@ def test_paths(tmp_path, monkeypatch):
         scan("")  # not the directory that one happens to be in
     with pytest.raises(SourceError, match=r"^file 'aaa.*cannot be read"):
         scan("a" * 5000 + ".csv")
-    with pytest.raises(ArgumentError, match="path must be at least one path"):
+    with pytest.raises(ArgumentError, match="path must be a list of at least one path"):
         scan([], "v")
     assert rows(scan(["flights.csv", "flights.csv"], "v"))[0].tolist() == [1.0, 1.0]
     assert rows(scan(["flights.csv"]))[0].tolist() == [1.0]
