@@ -261,7 +261,7 @@ def _table(data: Any, ids: str | None) -> Any:
         columns, name = one_column(data, "data")
         names = [name]
     if names == [ids]:
-        checks.fail("ids", "not the only column: the data need a column besides it", ids)
+        checks.fail("ids", "one of several columns: the data need another", ids)
     return columns
 
 

@@ -337,7 +337,7 @@ def labeled_rows(
         source = as_rows(X, name="X", last=y, argument="y", words=words, last_words=labels)
         width = width_of(source) - 1
         if not width:
-            checks.fail("y", "not the only column: X needs a column besides it", y)
+            checks.fail("y", "one of several columns: X needs another", y)
         return Rows(source, width, (names_of(X, source) or ())[:-1], last_is_label=True)
     source = as_rows(X, name="X", width=width, is_wide=True, words=words)
     if of_engine(source):

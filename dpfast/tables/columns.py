@@ -295,7 +295,7 @@ class Columns(WithRows):
         if isinstance(ids, str):
             column, ids = self.store.name_of(ids, "ids"), None
             if self.names == (column,):
-                checks.fail("ids", "not the only column: the data need a column besides it", column)
+                checks.fail("ids", "one of several columns: the data need another", column)
         names = tuple(name for name in self.names if name != column)
         return self.store.rows(Rows(names, column, is_table=self.is_table), ids, workers)
 

@@ -281,7 +281,7 @@ def all_columns(
     elif by_column:
         width = len(source)
     if last is not None and not width:
-        checks.fail("weights", "not the only column: the data need a column besides it", last)
+        checks.fail("weights", "one of several columns: the data need another", last)
     if last is not None and row_arguments.axis is None and width > 1:
         checks.fail("axis", RECORDS, row_arguments.axis)
     if public is not None:

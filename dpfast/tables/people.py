@@ -115,7 +115,7 @@ def split_units(
     )
     names = [other for other in table.names if other != column]
     if not names:
-        checks.fail("ids", "not the only column: the data need a column besides it", ids)
+        checks.fail("ids", "one of several columns: the data need another", ids)
     key_kind(id_column.rows.typed(column, "ids", True), "ids", is_id=True)
     is_one = len(names) == 1 and (axis is None or not isinstance(table, Table))
     return store.column(names[0]) if is_one else store.table(names), id_column

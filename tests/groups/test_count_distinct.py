@@ -109,7 +109,7 @@ def test_what_is_refused():
             dp.count_distinct(data, epsilon=1)
     with pytest.raises(ArgumentError, match="max_groups"):
         dp.count_distinct([1, 2], ids=[1, 2], epsilon=1)
-    with pytest.raises(ArgumentError, match="ids must be not the only column"):
+    with pytest.raises(ArgumentError, match="ids must be one of several columns"):
         dp.count_distinct({"a": [1]}, ids="a", max_groups=1, epsilon=1)
     with pytest.raises(ArgumentError, match="max_groups"):
         dp.count_distinct([1, 2], max_groups=2, epsilon=1)

@@ -33,7 +33,7 @@ def test_records_of_several_types_are_their_columns(most):
     rows = np.array(list(zip(X[:, 0], Y, X[:, 1], X[:, 2], strict=True)), kinds)
     x, y = read(labeled_rows(rows, "y"), most)
     assert (x == X).all() and (y == Y).all()
-    with pytest.raises(ArgumentError, match="y must be not the only column: X needs"):
+    with pytest.raises(ArgumentError, match="y must be one of several columns: X needs"):
         labeled_rows(rows[["y"]], "y")
 
 

@@ -77,7 +77,7 @@ OF_TWO, W = {"a": [1.0], "w": [1.0]}, {"weights": "w"}
     ("mean", {"bounds": [(0, 1)] * 2, "data": np.zeros(3), "axis": None}, "bounds"),
     ("mean", {"data": {**OF_TWO, "b": [2.0]}, **W, "axis": None}, "axis must be 0"),
     ("mean", {"data": OF_TWO, "weights": "x"}, "name of a column"),
-    ("mean", {"data": {"w": [1.0]}, **W}, "not the only column"),
+    ("mean", {"data": {"w": [1.0]}, **W}, "one of several columns"),
     ("mean", W, "name of a column"), ("mean", {"weights": MATRIX}, "one number for each row"),
     ("mean", {"data": np.zeros(3), **W, "axis": None}, "name of a column"),
     ("mean", {"weights": np.ones(2)}, "weights must be as long as the data, 3 rows"),

@@ -477,8 +477,8 @@ def test_ids_of_another_length_or_name(tmp_path):
           for data in (pa.table(people(50)), {"user": [1], "x": [2.0]}, records)),
         *((data, "usr", "column 'usr' is not in .*did you mean 'user'")
           for data in (dp.scan(path, "x"), dp.scan(path, ["x"]), dp.scan(text, "x"))),
-        (dp.scan(path, "k"), "k", "ids must be not the only column"),
-        (dp.scan(path, ["k"]), "k", "ids must be not the only column"),
+        (dp.scan(path, "k"), "k", "ids must be one of several columns"),
+        (dp.scan(path, ["k"]), "k", "ids must be one of several columns"),
         (dp.scan(path, "k"), "x", "ids must be a one-dimensional column of integers"),
         *((data, "user", "no columns with names") for data in (np.zeros(3), [1.0], pa.array([1]))),
         ({"user": ["a"]}, "user", "."),
