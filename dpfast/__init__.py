@@ -1,7 +1,8 @@
 """dpfast: differential privacy that is really private and really fast on large arrays.
 
-Chunks of data become a noise-free mergeable summary, and one release follows after the budget is
-spent. ``dp.median(x, bounds=(0, 1e6), epsilon=1.0)`` is a complete call for one column.
+A call first spends its privacy loss. It then reads the data in chunks, merges exact summaries of
+the chunks, and makes the private answer from the merged summary. ``dp.median(x, bounds=(0, 1e6),
+epsilon=1.0)`` is a complete call for one column.
 """
 
 from importlib import import_module

@@ -51,7 +51,7 @@ ARGUMENTS = (
 def printable(text: str, most: int = MOST) -> str:
     """Return a text that a terminal can show, for any name of a column or a key.
 
-    What is not printable is escaped, as ``\\x1b``; what is long is cut in its middle.
+    Characters that are not printable are escaped, as ``\\x1b``; a long text is cut in its middle.
 
     Parameters
     ----------
@@ -159,8 +159,8 @@ class StreamError(DpfastError):
 class WorkerError(DpfastError, RuntimeError):
     """No worker process can be started, or no worker can load the function of the user.
 
-    The first one is started before the spend. If the system refuses a later one, the spend is not
-    refunded.
+    The first worker is started before the spend. If the system refuses a later worker, the spend is
+    not refunded.
     """
 
 

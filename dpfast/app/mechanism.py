@@ -53,7 +53,7 @@ RULE = "a number, a text, True, False, None, or a list of these"
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class mechanism(Preparing[Any]):
-    """A release without its data: its privacy loss, its expected error, and a way to run it.
+    """A release without its data: its loss and its expected error are known before it is run.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ class mechanism(Preparing[Any]):
 
     @property
     def loss(self) -> Loss:
-        """The loss of a call under `neighbors`; `Budget.cost` returns what a budget counts."""
+        """The loss of a call under `neighbors`; for the loss in a budget, see `Budget.cost`."""
         return self._prepared().loss
 
     @property

@@ -18,9 +18,9 @@ class session:
 
     Privacy
     -------
-    A method is a call of the function of its name: it has the same loss under the same neighbors,
-    which `budget` pays for. The error bar is computed from public numbers and from noisy ones that
-    the call paid for, so it is post-processing (Dwork and Roth, 2014, proposition 2.1).
+    A method calls the function of the same name: the loss and the neighbors are the same, and
+    `budget` pays. The error bar is computed from public numbers and from noisy numbers that the
+    call paid for, so it is post-processing (Dwork and Roth, 2014, proposition 2.1).
 
     Parameters
     ----------

@@ -67,11 +67,11 @@ _HERE: ContextVar[Mapping[ref[Budget], _Here]] = ContextVar("dpfast budgets")
 
 
 class Budget(Payer):
-    """A limit on the total privacy loss of a row, or of a person, of one dataset, summed exactly.
+    """A limit on the total privacy loss of all releases about one dataset, summed exactly.
 
-    Amounts are fractions: ``0.1`` means one tenth, and ten spends of it out of ``1.0`` leave
-    exactly 0. A spend is recorded before data or randomness are touched, and the spent budget is
-    not refunded. Losses add up by basic composition, and the limit is checked before each call (a
+    Amounts are exact fractions: ``0.1`` means one tenth, and ten spends of 0.1 leave exactly 0 of
+    1.0. A spend is recorded before data or randomness are touched, and the spent budget is not
+    refunded. Losses add up by basic composition, and the limit is checked before each call (a
     privacy filter), so the sequence of calls may depend on earlier answers.
 
     Without `path` the ledger is in memory. A forked child is refused, because its parent would not
@@ -80,11 +80,11 @@ class Budget(Payer):
     the same time. If a process is killed at any moment, the file holds no less than what was
     released.
 
-    In the block of a ``with budget:`` it pays for every release that is called without a budget; in
-    nested blocks, the innermost one pays. The block belongs to the context (`contextvars`): to an
-    asyncio task and the tasks that it starts, including ``asyncio.to_thread``. A new
-    ``threading.Thread`` is in no block: it starts its own block, or runs in
-    ``contextvars.copy_context()``.
+    In a ``with budget:`` block, the budget pays for every release that is called without the
+    argument `budget`; in nested blocks, the innermost budget pays. The block belongs to the context
+    (`contextvars`): to an asyncio task and the tasks that it starts, including
+    ``asyncio.to_thread``. A new ``threading.Thread`` is in no block: start a block in the thread,
+    or run the thread in ``contextvars.copy_context()``.
 
     Parameters
     ----------
@@ -97,23 +97,25 @@ class Budget(Payer):
         tanh(epsilon / 2), or less where the distribution of its noise or draws is known
         (`dpfast.privacy.Draws`), rounded up. In an (epsilon, delta) budget a loss of rho counts as
         the epsilon of `dpfast.privacy.ZCDP.to_approx` at a hundredth of the limit's delta, and as
-        that delta: this is valid but not tight. In a rho budget a loss of epsilon and delta is
-        accepted if it is that of Gaussian noise: in counts, sums, means, histograms, marginals.
+        that delta: this is valid but not tight. A rho budget accepts a loss of epsilon and delta
+        only from Gaussian noise, as in counts, sums, means, histograms and marginals.
     neighbors : {"replace", "add-remove"}, optional
         The neighboring relation of the limit, by default that of the first spend. It is the default
-        for every call that this budget pays for. A loss under add-remove counts for replace as
-        twice epsilon or four times rho. The opposite conversion is refused.
+        for every call that this budget pays for. In a budget for replace, a loss under add-remove
+        counts twice its epsilon, or four times its rho. A budget for add-remove refuses a loss
+        under replace.
     ids : str, optional
         The name of the id, if the privacy unit of the limit is a person. Neighbors then differ in
-        one person, that is in all rows of one id: these are added or removed (add-remove), or are
-        replaced by all rows of a new id (replace). By default the first spend decides whether the
-        privacy unit is a row or a person, and which id identifies a person. A loss for the other
-        unit, or for another id, is refused.
+        one person, that is in all rows of one id: these rows are added or removed (add-remove), or
+        are replaced by all rows of a new id (replace). By default the first spend decides whether
+        the privacy unit is a row or a person, and which id identifies a person. A loss for the
+        other unit, or for another id, is refused.
     max_rows : int, optional
         Only with `ids`: the largest number of rows of a person. It must be public (guaranteed by
-        whoever collects the data), and not be computed from these data. Then a loss of rows under
-        add-remove is accepted too, by group privacy; see Notes. Without it such a loss is refused,
-        because it promises little to a person with many rows.
+        whoever collects the data), and not be computed from these data. The budget then also
+        accepts a loss under add-remove whose privacy unit is a row, by group privacy; see Notes.
+        Without `max_rows` such a loss is refused, because it promises little to a person with many
+        rows.
     period : {"day", "week", "month", "year"}, optional
         The limit holds for each of these calendar periods, in UTC: the spends in one period add up
         to at most `epsilon` (or `rho`), and over k periods to at most k times as much. By default
@@ -141,19 +143,20 @@ class Budget(Payer):
 
     Notes
     -----
-    Adding or removing a person adds or removes at most k rows, where k is `max_rows`, so a loss of
-    rows under add-remove counts k epsilon, k**2 rho, or delta (exp(k epsilon) - 1) / (exp(epsilon)
-    - 1). Replacing a person is removing one and adding another: twice as many rows. A loss of rows
-    under replace is refused, because it says nothing about two people with different numbers of
-    rows. Group privacy: see `dpfast.privacy.group`.
+    Adding or removing a person adds or removes at most k rows, where k is `max_rows`, so a loss per
+    row under add-remove counts as k epsilon, as k**2 rho, or as delta (exp(k epsilon) - 1) /
+    (exp(epsilon) - 1). Replacing a person is removing one and adding another: twice as many rows. A
+    loss per row under replace is refused, because it says nothing about two people with different
+    numbers of rows. Group privacy: see `dpfast.privacy.group`.
 
     The file is an SQLite database on a local disk (not on a network drive, whose locks cannot be
     relied upon). While it is in use, there is a second file whose name ends in ``-wal``, which
     belongs to it and remains after a kill until the next use. Move both files together, and then
     run ``dpfast budget move FILE``; otherwise a moved or copied file is refused, because it could
-    be spent twice. Only their owner can read both files. Restoring an old copy undoes spends. A
-    process that has seen later entries refuses the old copy, but a new process cannot notice it. A
-    pickle of a budget with a path opens that path again. A budget in memory cannot be pickled.
+    be spent twice. Both files can be read by their owner alone. Restoring an old copy undoes
+    spends. A process that has seen later entries refuses the old copy, but a new process cannot
+    notice it. A pickle of a budget with a path opens that path again. A budget in memory cannot be
+    pickled.
 
     Cost: some microseconds in memory; in a file less than a millisecond and five synchronous writes
     to the disk, for any number of entries. Opening checks the sums and the last 1,000 entries, in
@@ -471,10 +474,10 @@ class Budget(Payer):
         """Spend the largest loss of releases about disjoint parts of the rows.
 
         ``parts[group](dp.median, ages, ...)`` is a release about the rows whose value in `column`
-        is `group`: it passes `where` and `budget` itself. All releases in the block of the ``with``
-        together cost the largest total of a part, or under replace, where a row may leave one part
-        and enter another, the sum of the two largest totals. For statistics of many groups at once,
-        or with people as the privacy unit, use `dpfast.group_by`.
+        is `group`: it passes `where` and `budget` itself. Under add-remove, all releases in the
+        ``with`` block together cost the largest total of a part. Under replace a row may leave one
+        part and enter another, so they cost the sum of the two largest totals. For statistics of
+        many groups at once, or with people as the privacy unit, use `dpfast.group_by`.
 
         Parameters
         ----------
@@ -490,8 +493,9 @@ class Budget(Payer):
         ------
         mapping
             A part for each group. ``part(function, data, ...)`` runs a release that takes `where`;
-            ``part.cost(...)`` is what it would add to the ledger; `spent` of a part is the sum of
-            its releases, and `spent` of the mapping is what the ledger was charged.
+            ``part.cost(...)`` is the loss that the release would add to the ledger; `spent` of a
+            part is the sum of its losses, and `spent` of the mapping is the loss that the ledger
+            was charged.
 
         Raises
         ------
@@ -661,7 +665,7 @@ class Budget(Payer):
         Raises
         ------
         BudgetError
-            For the first one that is beyond the limit.
+            For the first mechanism whose loss does not fit into the limit.
 
         Examples
         --------
@@ -686,8 +690,8 @@ class Budget(Payer):
     def move(cls, path: str | os.PathLike[str]) -> Self:
         """Record that a ledger file was moved to this path, or is a restored backup.
 
-        You state that nobody spends from a copy of it, here or elsewhere, and that it holds all
-        spends. No program can check this.
+        By this call you state that nobody spends from a copy of the file, here or elsewhere, and
+        that the file holds all spends. No program can check these two statements.
 
         Parameters
         ----------
@@ -701,7 +705,7 @@ class Budget(Payer):
         Raises
         ------
         LedgerError
-            If it is not a ledger, or is damaged.
+            If the file is not a ledger, or is damaged.
 
         Examples
         --------
@@ -900,7 +904,7 @@ class Budget(Payer):
         *args, **kwargs
             Its arguments, without ``budget``.
         parts : bool, default False
-            Return the parts of the loss instead, as the call divides it. With ``bounds="auto"``,
+            Return instead the parts into which the call divides its loss. With ``bounds="auto"``,
             one part is for the bounds.
 
         Returns

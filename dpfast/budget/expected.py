@@ -25,8 +25,8 @@ def expected_error(
 ) -> ErrorBar:
     """Return the error bar that the answer of a call would have, without running the call.
 
-    Arguments are checked, and nothing is spent or read. Each number of a vector has this confidence
-    separately.
+    Arguments are checked, and nothing is spent or read. For a vector, `confidence` holds for each
+    number separately.
 
     Parameters
     ----------
@@ -39,18 +39,18 @@ def expected_error(
         The share of all answers, greater than 0 and less than 1.
     rows : int, optional
         The number of rows that count; by group, of each group. By default the number of rows if it
-        is public: under "replace", for rows and not people, without `where`. If the answer for this
-        number of rows is mostly noise, a `dpfast.PrivacyAdvice` says so.
+        is public: under "replace", if the privacy unit is a row, without `where`. If the answer for
+        this number of rows is mostly noise, a `dpfast.PrivacyAdvice` says so.
 
     Returns
     -------
     ErrorBar
         `half_width`, in the units of the answer (for times, of their column): a bound on the
         distance from the statistic of the clamped rows. Or `ranks`, for quantiles: a bound on the
-        number of rows between the answer and the quantile. Neither is known if the noise is secret,
-        or the number of rows is needed and private; `note` is the reason, or the assumption of the
-        error bar. For several statistics by group, `half_width` and `ranks` are dicts by name, with
-        None if there is none.
+        number of rows between the answer and the quantile. Neither is known if the scale of the
+        noise is secret, or if the number of rows is needed and private; `note` is the reason, or
+        the assumption of the error bar. For several statistics by group, `half_width` and `ranks`
+        are dicts by name, with None for what is not known.
 
     Raises
     ------
@@ -63,10 +63,10 @@ def expected_error(
 
     Notes
     -----
-    It depends on public numbers alone. The `error` of each mechanism has the derivation; a bar that
-    is only a bound may be a few times too wide.
+    The error bar depends on public numbers alone. The method `error` of each mechanism has its
+    derivation. An error bar that is only a bound may be a few times too wide.
 
-    Cost: that of the checks, microseconds to milliseconds.
+    Cost: microseconds to milliseconds, for the checks of the arguments.
 
     Examples
     --------

@@ -46,7 +46,7 @@ _VERSION: ContextVar[str] = ContextVar("dpfast data version", default="")
 
 @contextmanager
 def data_version(version: str) -> Iterator[None]:
-    """Record the version of the data with all releases in the block of a ``with``.
+    """Record the version of the data with all releases in a ``with`` block.
 
     The version is part of their records. It belongs to the context (`contextvars`).
 

@@ -167,7 +167,8 @@ class Prepared(Generic[Value]):
     source : object
         The data that the mechanism reads, as returned by `read`.
     budget : Budget, optional
-        The budget that pays when it is run. NOT PRIVATE before that: it holds the data.
+        The budget that pays when the release is run. Before that, the object is NOT PRIVATE: it
+        holds the data.
     rng : Generator, optional
     after : callable, optional
         A function from the answer of the mechanism to the return value of the call.

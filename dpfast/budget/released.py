@@ -38,9 +38,9 @@ class Release(Generic[Value]):
     ----------
     value : float or ndarray, or what else the statistic answers with
     bar : ErrorBar
-        A bound on the error of the value, in its units; if public numbers are not enough, it is
-        computed from noisy numbers, which is post-processing. `ranks` is used if the error is not
-        known in units, and `note` states the assumptions.
+        A bound on the error of the value, in its units, or in `ranks` if the error is not known in
+        units; `note` states the assumptions. If public numbers are not enough, the bound is
+        computed from noisy numbers, which is post-processing.
     record : Record
         The statistic and the data, the unit, the loss and the noise.
     entry : int or None
@@ -92,8 +92,8 @@ class Release(Generic[Value]):
         """Whether the answer may be noise alone: an array for several numbers, False without a bar.
 
         A mean, a quantile or an extreme is noise if its bar is half of the width of the bounds or
-        more, because the middle of the bounds is as accurate; any other number is noise if 0 is
-        within its bar. It is computed from the answer (post-processing), and costs nothing.
+        more, because the middle of the bounds is as accurate. Any other number is noise if 0 is
+        within its bar. This is computed from the answer (post-processing), and costs nothing.
 
         Examples
         --------

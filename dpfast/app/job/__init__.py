@@ -5,8 +5,8 @@
     report(results)  return the answers in the types of JSON
 
 A TOML file lists the releases (`job_file`). `plan` gives each release its share of the loss and
-prepares its mechanism without paying. `runner` runs the releases side by side over shared passes,
-and pays for and answers each once. `output` writes all answers to a file, or none.
+prepares its mechanism without paying. `runner` runs the releases side by side over shared passes.
+It pays for each release once, and answers it once. `output` writes all answers to a file, or none.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def run(
     -------
     All answers together satisfy the loss of the job under its neighboring relation, by basic
     composition (Dwork, McSherry, Nissim and Smith, TCC 2006): the shares of the releases add up to
-    it. With a ledger this holds for any number of runs, killed or not, one after the other or at
-    the same time: only the first answer that was recorded for a spend is shown
-    (``dpfast/app/job/runner.py`` has the argument). The ledger then holds the answers: protect it
-    as you protect them.
+    this loss. With a ledger this holds for any number of runs, killed or not, one after the other
+    or at the same time: only the first answer that was recorded for a spend is shown
+    (``dpfast/app/job/runner.py`` has the argument). The ledger then holds the answers: protect the
+    ledger as you protect the answers.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def run(
     not computed again. Two releases are the same if they agree in name, statistic, columns,
     arguments, neighboring relation, mechanism and loss, and in the data's path and the version that
     ``[data]`` gives them; without a version, in path, size and time of change. So a job that
-    changed in one place pays for what changed (for all of it, if shares changed), and a rewritten
-    file counts as new data unless its version is the same. Without a ledger a budget in memory
-    pays, which ends with the program.
+    changed in one place pays for the changed releases (for all releases, if shares changed), and a
+    rewritten file counts as new data unless its version is the same. Without a ledger a budget in
+    memory pays, which ends with the program.
 
     Cost: as many passes over the file as the release with the most passes needs, each over all
     columns that are used, for at most 64 releases at a time; and two small writes for each release,
