@@ -11,8 +11,8 @@ from .statistic import mechanism_of
 def add_noise_family(family: NoiseFamily, *, margin: float = 1.0) -> None:
     """Add a family of noise, which is tried from now on wherever noise for sums is chosen.
 
-    These are counts, sums, means, variances, covariances and statistics made of them, for one
-    answer or for each column. It is not tried for groups and learners.
+    The family is tried for counts, sums, means, variances, covariances and statistics made of
+    these, for one answer or for each column, and not for groups and learners.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ def add_noise_family(family: NoiseFamily, *, margin: float = 1.0) -> None:
 
     Notes
     -----
-    You prove it: the noise must satisfy its stated `loss`, which is charged, for sums that differ
-    by the moves. Measurements that already exist keep their noise.
+    The proof is yours: for sums that differ by the moves, the noise must satisfy its stated `loss`,
+    which is charged. Measurements that already exist keep their noise.
 
     Examples
     --------

@@ -784,7 +784,7 @@ class Automatic(Statistic[Value]):
 
     @property
     def bounded(self) -> tuple[str | None, ...]:
-        """The columns of a table that have separate bounds, if it is one of several by group."""
+        """The columns of a table that have separate bounds, if several statistics share a table."""
         return (self.column,)
 
     @property
@@ -985,9 +985,10 @@ def _with_bounds(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Measurement(Around[Value], Preparing[Value]):
-    """A statistic with a loss and a privacy unit: its charge, noise and error bar, to call on data.
+    """A statistic with a loss and a privacy unit: a private algorithm that is called on data.
 
-    `Statistic.measure` returns it; it is immutable, and is called on data.
+    `Statistic.measure` returns a measurement. It is immutable; its charge, its noise and its error
+    bar are known before it is called.
 
     Privacy
     -------

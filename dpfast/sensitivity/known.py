@@ -18,9 +18,9 @@ class KnownSensitivity(ABC):
 
     Examples
     --------
-    The number of rows above 5 times the number of the others, where a row is replaced. One row
-    changes it by at most the difference of the two numbers and 1, and by less than the number of
-    rows:
+    The statistic is the number of rows above 5, times the number of other rows, and a row is
+    replaced. One row changes this product by at most the difference of the two numbers plus 1, and
+    by less than the number of rows:
 
     >>> import dpfast as dp
     >>> class Split(dp.extend.KnownSensitivity):

@@ -131,10 +131,10 @@ def smooth(
 ) -> float:
     """NOT PRIVATE. Return the smooth sensitivity of a statistic, or of a function A(k) of your own.
 
-    It is the largest of ``exp(-beta d) LS(y)`` over all data ``y`` that differ from `data` in ``d``
-    rows, where ``LS`` is the most that one more row can change the statistic. Noise scaled to it,
-    from a distribution that admits `beta`, makes a private release. The number itself depends on
-    the data and must not be published.
+    The smooth sensitivity is the largest of ``exp(-beta d) LS(y)`` over all data ``y`` that differ
+    from `data` in ``d`` rows, where ``LS`` is the most that one more row can change the statistic.
+    Noise scaled to the smooth sensitivity, from a distribution that admits `beta`, makes a private
+    release. The smooth sensitivity itself depends on the data and must not be published.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def smooth(
     >>> round(dp.sensitivity.smooth(dp.Median(bounds=(0, 102)), range(1, 102), beta=0.1), 2)
     4.07
 
-    The number v of the 100 rows above 5, times the number of the others:
+    The number v of the 100 rows above 5, times the number of the other rows:
 
     >>> above = 70
     >>> def A(k):  # one row changes v (100 - v) by at most |100 - 2 v| + 1

@@ -250,11 +250,11 @@ def additive_release(
     -------
     On neighboring datasets the numbers differ by at most `sensitivity` in the norm, which the
     caller has proved. The call satisfies the requested loss. Numbers are rounded down to a public
-    grid, which the sensitivity in cells covers, and get exact integer noise: discrete Laplace
-    (Dwork, McSherry, Nissim and Smith, TCC 2006; Ghosh, Roughgarden and Sundararajan, STOC 2009),
-    for `rho` discrete Gaussian (Canonne, Kamath and Steinke, NeurIPS 2020), with `delta` rounded
-    Gaussian (Balle and Wang, ICML 2018), or for one number staircase (Geng and Viswanath, ISIT
-    2014).
+    grid, and the sensitivity in cells of the grid covers the rounding. Then they get exact integer
+    noise: discrete Laplace (Dwork, McSherry, Nissim and Smith, TCC 2006; Ghosh, Roughgarden and
+    Sundararajan, STOC 2009), for `rho` discrete Gaussian (Canonne, Kamath and Steinke, NeurIPS
+    2020), with `delta` rounded Gaussian (Balle and Wang, ICML 2018), or for one number staircase
+    (Geng and Viswanath, ISIT 2014).
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def additive_release(
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The relation for which the loss is proved: by default "add-remove"; in a budget for
-        "replace" it must be given. `sensitivity` is that of this relation.
+        "replace" it must be given. `sensitivity` must hold for this relation.
     noise : {"auto", "laplace", "gaussian", "staircase"}, default "auto"
         The distribution: by default the one with the least standard deviation.
     whole : bool, default False

@@ -121,15 +121,15 @@ def bounded_release(
     Privacy
     -------
     On neighboring datasets the value differs by at most `sensitivity`, which the caller has proved.
-    The call satisfies the requested loss. The value is clipped to `bounds` and becomes a cell of a
+    The call satisfies the requested loss. The value is clamped to `bounds` and becomes a cell of a
     public grid.
 
     ``method="domain"`` is the bounded-domain Laplace mechanism (Holohan, Antonatos, Braghin and Mac
     Aonghusa, "The bounded Laplace mechanism in differential privacy", JPC 2020): exact discrete
     Laplace noise, drawn again until the answer is within the bounds. Drawing again costs privacy,
-    so its scale is larger, by a factor of less than 2; its loss is computed exactly for the
-    discrete distribution (``dpfast/noise/bounded_domain.py``). It is a pure mechanism: it leaves
-    `delta` unspent, and for `rho` it uses an epsilon.
+    so the scale of the noise is larger, by a factor of less than 2; the loss is computed exactly
+    for the discrete distribution (``dpfast/noise/bounded_domain.py``). It is a pure mechanism: it
+    leaves `delta` unspent, and for `rho` it uses an epsilon.
 
     The other methods add noise for the sensitivity alone (Dwork, McSherry, Nissim and Smith, TCC
     2006), discrete Laplace or Gaussian, and then map the answer into the bounds, which costs
@@ -147,7 +147,7 @@ def bounded_release(
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The relation for which the loss is proved: by default "add-remove"; in a budget for
-        "replace" it must be given. `sensitivity` is that of this relation.
+        "replace" it must be given. `sensitivity` must hold for this relation.
     method : {"domain", "truncated", "folded"}, default "domain"
         "truncated" returns the nearest bound if noise leaves the bounds, so an answer is often
         equal to a bound: it has the least error if the value is near a bound. "folded" reflects at
@@ -170,8 +170,8 @@ def bounded_release(
     ArgumentError, ArgumentTypeError, BudgetError
         For a bad argument, or too small a budget; nothing has been spent.
     DataError
-        If the value is NaN or not a number. The message does not show it, and the spent budget is
-        not refunded.
+        If the value is NaN or not a number. The message does not show the value, and the spent
+        budget is not refunded.
 
     Notes
     -----

@@ -18,7 +18,7 @@ from ..tables.times import Times
 
 @dataclass(frozen=True, kw_only=True)
 class OuterBounds(Statistic[tuple[float, float] | Floats]):
-    """Bounds that hold nearly all rows of a column, as a statistic to measure.
+    """Bounds that contain nearly all rows of a column, as a statistic to measure.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
 
 @function_of(OuterBounds)
 def bounds(data: Any, **arguments: Any) -> Any:
-    """Release bounds that hold nearly all rows of a column, where no public ones are known.
+    """Release bounds that contain nearly all rows of a column, if no public bounds are known.
 
     Pass them as `bounds` to later calls. ``bounds="auto"`` of the other functions does both steps
     in one call, for one loss.
@@ -82,13 +82,14 @@ def bounds(data: Any, **arguments: Any) -> Any:
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
     (`n` is public). The call satisfies the requested loss. A pair of public numbers is drawn with
     probability proportional to ``w exp(-c (u + v))``, where w is a public prior, and u and v are
-    the numbers of rows beyond each number; if `q` is not 0, they are half of the number of ranks
-    between the number and the place with ``q n`` rows beyond it. A row that is added or removed
-    lies beyond at most one of the two numbers, so all exponents change by amounts in an interval of
-    length c, which is `epsilon`, or half of it if a row is replaced (exponential mechanism,
-    McSherry and Talwar, FOCS 2007; in zCDP by its bounded range, Cesar and Rogers, ALT 2021).
-    ``dpfast/measurement/outer_bounds.py`` has the proof. Two draws, or the sparse vector technique
-    over growing guesses for either end (Durfee, NeurIPS 2023), would cost twice as much.
+    the numbers of rows beyond each number. If `q` is not 0, u and v are instead half the numbers of
+    ranks between each number and the place with ``q n`` rows beyond it. A row that is added or
+    removed lies beyond at most one of the two numbers, so all exponents change by amounts in an
+    interval of length c. Here c is `epsilon`, or half of `epsilon` if a row is replaced
+    (exponential mechanism, McSherry and Talwar, FOCS 2007; in zCDP by its bounded range, Cesar and
+    Rogers, ALT 2021). ``dpfast/measurement/outer_bounds.py`` has the proof. Two draws, or the
+    sparse vector technique over growing guesses for either end (Durfee, NeurIPS 2023), would cost
+    twice as much.
 
     Parameters
     ----------
@@ -99,8 +100,8 @@ def bounds(data: Any, **arguments: Any) -> Any:
         c`` rows lie beyond a bound, for any number of rows: fewer rows cannot be distinguished from
         none.
     epsilon, delta, rho : float, Fraction or Decimal, optional
-        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. The draw is pure: it
-        leaves `delta` unspent, and the budget is not charged for it.
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. The draw is pure, so the
+        budget is not charged `delta`.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
@@ -110,7 +111,7 @@ def bounds(data: Any, **arguments: Any) -> Any:
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
         By default "drop" where the number of rows is private, and "raise" where it is public.
-        "lower", "upper" and "drop" leave them out of the counts.
+        "lower", "upper" and "drop" leave missing values out of the counts.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.

@@ -58,8 +58,8 @@ def consistent(
 
     Privacy
     -------
-    Post-processing: it takes answers, and no rows, so it costs nothing (Dwork, McSherry, Nissim and
-    Smith, TCC 2006).
+    Post-processing: the function takes answers, and no rows, so it costs nothing (Dwork, McSherry,
+    Nissim and Smith, TCC 2006).
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ def consistent(
         are the same. 0 means that a total is exact, which is allowed for one total; others are from
         1e-100 to 1e100.
     nonnegative : bool, default False
-        Whether to return the nearest nonnegative numbers with the same sums. This is biased: small
-        counts are too large on average, and large ones too small.
+        Whether to return the nearest nonnegative numbers with the same sums. These are biased:
+        small counts are too large on average, and large counts too small.
     decimals : int, optional
         Round to this number of decimals, as `numpy.round` does, so that the sum of all rounded
         numbers is their rounded sum. With an exact total, the sums along its axes are rounded, and
@@ -96,9 +96,8 @@ def consistent(
 
     Notes
     -----
-    By least squares, which has the least variance of all unbiased estimates; after `nonnegative` or
-    `decimals` the estimates are biased. Cost: ``2**d`` passes over the parts for d axes, and a
-    sort.
+    Least squares gives the unbiased estimates of least variance; after `nonnegative` or `decimals`
+    the estimates are biased. Cost: ``2**d`` passes over the parts for d axes, and a sort.
 
     Examples
     --------

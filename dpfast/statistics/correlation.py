@@ -28,9 +28,9 @@ class Correlation(Quotient):
     Privacy
     -------
     Neighbors differ in a row of both columns that is added or removed, or is replaced. The
-    covariance matrix is one release, that of `dpfast.covariance`: exact integers with integer noise
-    for the joint sensitivity of all of them (Hardt and Talwar, STOC 2010; Canonne, Kamath and
-    Steinke, NeurIPS 2020). The correlation is post-processing.
+    covariance matrix is one release, as in `dpfast.covariance`: exact integer sums get integer
+    noise for their joint sensitivity (Hardt and Talwar, STOC 2010; Canonne, Kamath and Steinke,
+    NeurIPS 2020). The correlation is post-processing.
 
     Parameters
     ----------

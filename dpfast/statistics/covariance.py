@@ -509,22 +509,22 @@ def covariance(data: Any, **arguments: Any) -> Any:
     -------
     Neighbors are datasets that differ in one row of all columns, added or removed (`n` is private),
     or replaced (`n` is public). The whole matrix satisfies the requested loss. With a private `n`,
-    the number of rows, the sums and the sums of products get noise, and the matrix is computed from
-    them; with a public `n` it is the sums and the sums of products, or the entries themselves, of
-    sensitivity ``(hi_i - lo_i) (hi_j - lo_j) (n - 1) / n**2``, whichever gives less error. All of
-    them may change at once: noise is proportional to the sensitivity of each, as in `sum` with
-    ``axis=0``, or Gaussian for the Frobenius norm of the matrix of sums, which a row changes by at
-    most sqrt(2) times the largest squared length of a row. Sums are exact integers, and so is the
-    noise.
+    noise is added to the number of rows, the sums and the sums of products, and the matrix is
+    computed from these noisy sums. With a public `n`, noise is added to the sums and the sums of
+    products, or to the entries of the matrix, of sensitivity ``(hi_i - lo_i) (hi_j - lo_j) (n - 1)
+    / n**2``, whichever gives less error. One row may change all of these numbers. So the noise of
+    each number is proportional to its sensitivity, as in `sum` with ``axis=0``, or is Gaussian for
+    the Frobenius norm of the matrix of sums. A row changes this matrix by at most sqrt(2) times the
+    largest squared length of a row. Sums are exact integers, and so is the noise.
 
     Parameters
     ----------
     data : array_like of shape (n, d), structured array, table, or source
         As in `sample_and_aggregate`: a null in a table is NaN.
     bounds : sequence of d pairs of float, or "auto"
-        Public limits of each column, in its units; values outside are clipped. The bounds must not
+        Public limits of each column, in its units; values outside are clamped. The bounds must not
         come from the data. "auto" draws the bounds of each column for an equal part of a quarter of
-        the loss, as `dpfast.bounds` does; rows without a dtype, such as a list, are refused,
+        the loss, as `dpfast.bounds` does; data without a dtype, such as a list, are refused,
         because their number of columns is unknown.
     ddof : int, default 0
         Sums of products of deviations are divided by ``n - ddof``.

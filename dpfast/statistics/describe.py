@@ -472,16 +472,16 @@ def describe(data: Any, **arguments: Any) -> Any:
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
-    the requested loss, for all columns together: its parts are bounds of the columns, the number of
-    rows, numbers of rows with a value, means and deviations as one vector, quartiles of each
-    column, and counts of words, public or, with a `delta`, private ones (see Notes). They are
-    charged public shares of the loss, which add up, though later parts use the bounds and words of
-    earlier ones (Dwork, McSherry, Nissim and Smith, TCC 2006; for `rho` Bun and Steinke, TCC 2016).
-    `epsilon` is divided among the columns, and so is `rho`, whose errors grow only with the square
-    root of the number of columns. With a `delta` the largest rho that implies (epsilon, delta) is
-    used, if its errors are smaller. Bounds are those of `bounds`, drawn twice: for all numbers, and
-    around the private median; quartiles are those of `quantiles`
-    (``dpfast/statistics/describe.py``).
+    the requested loss, for all columns together. It releases bounds of the columns, the number of
+    rows, numbers of rows with a value, means and standard deviations as one vector, quartiles of
+    each column, and counts of words (different texts). Words are public or, with a `delta`, private
+    (see Notes). Each release is charged a public share of the loss. The shares add up to the loss,
+    although later releases use the bounds and words of earlier releases (Dwork, McSherry, Nissim
+    and Smith, TCC 2006; for `rho` Bun and Steinke, TCC 2016). `epsilon` is divided among the
+    columns, and so is `rho`, whose errors grow only with the square root of the number of columns.
+    With a `delta` the largest rho that implies (epsilon, delta) is used, if its errors are smaller.
+    Bounds are drawn as in `dpfast.bounds`, first for all numbers and then around the private
+    median; quartiles are drawn as in `quantiles` (``dpfast/statistics/describe.py``).
 
     Parameters
     ----------
@@ -520,11 +520,11 @@ def describe(data: Any, **arguments: Any) -> Any:
     -------
     dict of arrays, one entry for each column of the data
         ``pandas.DataFrame(answer)`` makes a table. `column`, `type` ("number", "whole", "truth",
-        "text", "time"), `count` (of the rows with a value) and `missing` (the share of those
-        without); `mean`, `std`, the quartiles "25%", "50%" and "75%", and `lower` and `upper`, the
+        "text", "time"), `count` (of the rows with a value) and `missing` (the share of rows without
+        a value); `mean`, `std`, the quartiles "25%", "50%" and "75%", and `lower` and `upper`, the
         bounds that rows were clamped to, NaN where a column has none; with `categories` or a
-        `delta`, `top`, the word with the largest noisy count, and `freq`, that count: "" and NaN
-        if no word is shown.
+        `delta`, `top`, the word with the largest noisy count, and `freq`, that count: "" and NaN if
+        no word is shown.
 
     Raises
     ------
@@ -533,16 +533,16 @@ def describe(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Numbers are clamped to the bounds and rounded to cells of a public grid, 2**14 or so between the
-    bounds, whole numbers to no less than 1. Seven parts in 24 of the loss are for bounds. With d
+    Numbers are clamped to the bounds and rounded to a public grid of about 2**14 cells between the
+    bounds; for whole numbers, a cell is at least 1 wide. The bounds cost 7/24 of the loss. With d
     columns and n rows, n epsilon / d should be about a thousand or more: with fewer rows the
-    results are near 0. With a `delta` the same holds for the root of d.
+    results are near 0. With a `delta`, the rule has the root of d in place of d.
 
-    Private words are keys, as of `group_by` with private keys, for an eighth of `epsilon` and of
-    `delta`: a row has one for each column of text without `categories`, and a word that few rows
-    have, or one person alone, is shown with a probability that `delta` bounds
-    (``dpfast/selection/key_selection.py``). They need memory for all distinct words. In databases
-    and in partitions of Dask and Spark only public words are supported.
+    Private words are selected like the private keys of `group_by`, for an eighth of `epsilon` and
+    of `delta`. A row has one word in each text column without `categories`. The probability that a
+    word of few rows, or of one person alone, is shown is bounded by `delta`
+    (``dpfast/selection/key_selection.py``). The selection needs memory for all distinct words. In
+    databases and in partitions of Dask and Spark only public words are supported.
 
     Cost: two reads of the data, or one with `bounds` of all columns and no private words, and some
     milliseconds for a column.

@@ -573,28 +573,30 @@ def histogram(data: Any, **arguments: Any) -> Any:
     With `weights` a row changes a sum by its weight, at most the largest of `weight_bounds` in
     size; weights are rounded to a public grid, and sums of them are exact integers.
 
-    With `ids` a person with c rows in bins, more than `max_rows` = m, counts with the fraction m /
-    c of each row, and so changes all bins together by at most m.
+    With `ids`, if a person has c rows in bins, and c is more than `max_rows` = m, each of these
+    rows counts m / c. So a person changes all bins together by at most m.
 
     Parameters
     ----------
     data : array_like of shape (n,) or (n, d), table, or source
         One column, or d of them for a histogram in d dimensions (a matrix, a structured array, a
-        table, `dpfast.scan` with a list of columns). Columns of text may be lists, NumPy arrays of
-        text or objects, of pandas, Arrow or Polars (dictionary-encoded too), or of a file.
+        table, `dpfast.scan` with a list of columns). A column of text may be a list, a NumPy array
+        of text or objects, a column of pandas, Arrow or Polars (dictionary-encoded too), or a
+        column of a file.
     bins : int, sequence of float, or sequence of d of these
         The number of equally wide bins between the `bounds`, or public edges, ascending. A bin
         contains its lower edge but not the upper one; the last bin contains both, as in
         `numpy.histogram`.
     bounds : (float, float), sequence of d such pairs, or "auto"
         Public limits, for bins that are given by number. Rows beyond the first and the last edge
-        are in no bin. For one column, "auto" spends a quarter of the loss on them, as in `sum`.
+        are in no bin. For one column, "auto" draws the limits for a quarter of the loss, as in
+        `sum`.
     categories : sequence of str, float or bool, or sequence of d of these
         Instead of `bins`, a public list of texts, or of numbers or truth values in ascending order:
         a row is counted in the category that it equals. Text is compared exactly (bytes as UTF-8).
         A category that the column's type cannot hold is refused; a list or objects have no type.
-        With both `bins` and `categories`, each is a sequence of d, and for each axis one of the two
-        is None; so are its `bounds` where an axis needs none.
+        With both `bins` and `categories`, each is a sequence of d entries, and for each axis one of
+        the two entries is None. The `bounds` of an axis that needs no bounds are None too.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -658,7 +660,7 @@ def histogram(data: Any, **arguments: Any) -> Any:
     >>> bool(abs(counts - [2800, 10_000, 10_000, 6400]).max() < 100)
     True
 
-    Text by numbers: how many of each sex are of each age.
+    Two axes, a text and a number: the rows of each sex and age.
 
     >>> table = {"sex": ["Female", "Male"] * 14_600, "age": ages}
     >>> counts, _ = dp.histogram(

@@ -38,9 +38,9 @@ class KeptWhole(Statistic[float]):
     Privacy
     -------
     Neighbors differ in all rows of one person, added or removed, or replaced. Each person has one
-    number, 0 or 1, and the share is the mean of these: the integer noise of `dpfast.mean` satisfies
-    the loss (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS
-    2020).
+    number, 0 or 1, and the share is the mean of these numbers: the integer noise of `dpfast.mean`
+    satisfies the loss (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke,
+    NeurIPS 2020).
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ class Proportion(Mean):
     """The proportion of rows that are true, or equal a public value, as a statistic to measure.
 
     The answer is a share within [0, 1], as is the half-width of its error bar: 0.03 is three
-    percentage points. A missing row counts as one that does not match. With hardly any rows the
+    percentage points. A missing row counts as a row that does not match. With hardly any rows the
     proportion is 1/2.
 
     Privacy

@@ -48,9 +48,9 @@ class RangeCounts(ABC):
     def cumulative(self) -> Floats:
         """The noisy number of rows below each edge, made ascending from 0 on.
 
-        These are sums of counts, made increasing: the mean of the least increasing numbers that are
-        nowhere smaller, and of the largest that are nowhere larger. Nowhere are they further from
-        the truth, or from anything else that ascends, than the sums are at their worst.
+        Sums of counts are made increasing: the result is the mean of two increasing sequences, the
+        least that is nowhere below the sums and the largest that is nowhere above them. The largest
+        error of the result is at most the largest error of the sums.
         """
         self._require_one_column()
         sums = np.concatenate([np.zeros(1), np.cumsum(self.counts)])

@@ -26,7 +26,7 @@ class Ratio(Quotient):
     Privacy
     -------
     Neighbors differ in a row of all columns that is added or removed, or is replaced. The sums of
-    the clamped columns are one release, that of `dpfast.sum` with ``axis=0``: exact integers with
+    the clamped columns are one release, as in `dpfast.sum` with ``axis=0``: exact integers get
     integer noise for their joint sensitivity (Ghosh, Roughgarden and Sundararajan, STOC 2009;
     Canonne, Kamath and Steinke, NeurIPS 2020). The ratio is post-processing.
 

@@ -314,7 +314,7 @@ def kary(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[NDArray[Any] | np.generic]:
-    """Randomize a category for each record: return the true one, or a uniform one of the others.
+    """Randomize a category for each record: return the true category, or another one at random.
 
     The true category is returned with probability ``exp(epsilon) / (exp(epsilon) + k - 1)``,
     exactly, and each other category with ``1 / (exp(epsilon) + k - 1)``.
@@ -649,7 +649,7 @@ def estimate_binary(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For bad arguments, among them no responses, or a single one for a population.
+        For bad arguments, among them no responses, or a single response for a population.
 
     Notes
     -----
@@ -690,7 +690,7 @@ def estimate_kary(
     epsilon : float, Fraction or Decimal
         The epsilon of the answers.
     of, confidence, axis
-        As in `estimate_binary`; `confidence` is that of each interval separately.
+        As in `estimate_binary`; `confidence` holds for each interval separately.
 
     Returns
     -------

@@ -111,13 +111,13 @@ def smooth_release(
 
     for the given `beta`, or the beta with which `smooth_sensitivity` is called. The answer is ``f +
     (S / alpha) Z``, where Z has an admissible distribution (Nissim, Raskhodnikova and Smith, STOC
-    2007), correctly rounded to a public grid and clipped to `bounds`. The neighbors are those of
-    the bound; neither f nor S may be revealed in any other way.
+    2007), correctly rounded to a public grid and clamped to `bounds`. Neighbors are the pairs for
+    which the bound holds; neither f nor S may be revealed in any other way.
 
     Parameters
     ----------
     value : float
-        The statistic of the data, which is clipped to `bounds`.
+        The statistic of the data, which is clamped to `bounds`.
     smooth_sensitivity : float or callable
         The bound: a number of at least 0, together with `beta`; or a function that returns it for a
         beta, and is called once, after the spend.
@@ -131,8 +131,8 @@ def smooth_release(
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The relation for which the loss is proved: by default "add-remove"; in a budget for
-        "replace" it must be given. The bound has to be valid for it. For added and removed edges of
-        a graph it is "add-remove", for changed weights "replace".
+        "replace" it must be given. The bound has to be valid for this relation. For added and
+        removed edges of a graph it is "add-remove", for changed weights "replace".
     noise : str, default "auto"
         As in `dpfast.quantile`.
     budget : Budget, optional

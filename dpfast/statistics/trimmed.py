@@ -140,7 +140,7 @@ class TrimmedMean(MeanOfRanks):
 
 @dataclass(frozen=True)
 class WinsorizedMean(MeanOfRanks):
-    """The mean with the lowest and highest rows clamped to those kept, as a statistic to measure.
+    """The mean with rows at both ends clamped to the rows between, as a statistic to measure.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class WinsorizedMean(MeanOfRanks):
 
 @function_of(TrimmedMean)
 def trimmed_mean(data: Any, **arguments: Any) -> Any:
-    """Release the trimmed mean of a column, that without its lowest and highest rows.
+    """Release the trimmed mean of a column: the mean without its lowest and highest rows.
 
     ``floor(proportion n)`` rows are left out at each end. The noise is then scaled to the spread of
     the data, not to the width of the bounds, so wide bounds cost next to nothing.
@@ -179,10 +179,10 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
     (`n` is public). The call satisfies the requested loss. Noise of scale ``S / alpha`` is added to
-    the exact statistic, with a `beta`-smooth upper bound S on its local sensitivity (Nissim,
-    Raskhodnikova and Smith, STOC 2007; for trimmed means Bun and Steinke, NeurIPS 2019), and
-    ``alpha`` and ``beta`` from the exact worst case over shifts and dilations of the noise
-    distribution. All rounding is covered by S (``dpfast/statistics/trimmed.py``).
+    the exact statistic, where S is a `beta`-smooth upper bound on its local sensitivity (Nissim,
+    Raskhodnikova and Smith, STOC 2007; for trimmed means Bun and Steinke, NeurIPS 2019). ``alpha``
+    and ``beta`` come from the exact worst case over shifts and dilations of the noise distribution.
+    All rounding is covered by S (``dpfast/statistics/trimmed.py``).
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
         The share that is left out at each end: at least 0 and less than 0.5; a decimal is taken
         exactly.
     bounds : (float, float)
-        Public limits of the values, in the data's units; values outside are clipped. The bounds
+        Public limits of the values, in the data's units; values outside are clamped. The bounds
         must not come from the data.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
@@ -200,7 +200,7 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record. Each column has an equal part of the
-        loss; `bounds` is then one pair, or one for each column.
+        loss; `bounds` is then one pair, or one pair for each column.
     noise : str, default "auto"
         The noise distribution, as in `quantile`.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
@@ -209,8 +209,8 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
         By default "drop" where the number of rows is private, and "raise" where it is public.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
-        these rows is private. Under "replace" noise gets half of epsilon, or a quarter of rho, for
-        each of two steps.
+        these rows is private. Under "replace" a row may then enter or leave the mask, which counts
+        as two steps: noise is made for half of epsilon, or a quarter of rho.
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
@@ -247,8 +247,8 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
     loss (``dpfast/statistics/quantiles/ends.py``).
 
     Cost: two reads of the data. A `mean` whose bounds are about as wide as the data has less noise.
-    Under "add-remove" it needs some ``200 / epsilon`` rows; with fewer rows the bound is wider,
-    because nearly all of them might be removed (``benchmarks/crossings.py``).
+    Under "add-remove" a trimmed mean needs some ``200 / epsilon`` rows; with fewer rows the bound S
+    is larger, because nearly all rows might be removed (``benchmarks/crossings.py``).
 
     Examples
     --------
@@ -262,16 +262,15 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
 
 @function_of(WinsorizedMean)
 def winsorized_mean(data: Any, **arguments: Any) -> Any:
-    """Release the winsorized mean of a column, its lowest and highest rows clamped to those kept.
+    """Release the winsorized mean of a column, whose ends are clamped to the rows between them.
 
     ``floor(proportion n)`` rows at each end are replaced by the nearest row that is kept.
 
     Privacy
     -------
-    The neighbors are set by `neighbors`, and the call satisfies the requested loss, as
-    `trimmed_mean`: by noise for a smooth upper bound on the local sensitivity (Nissim,
-    Raskhodnikova and Smith, STOC 2007), which is the sum of the bounds for the two ends and for the
-    rows between them.
+    Neighbors are defined as in `trimmed_mean`. The call satisfies the requested loss by noise for a
+    smooth upper bound on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007). This
+    bound is the sum of the bounds for the two ends and for the rows between them.
 
     Parameters
     ----------
@@ -320,7 +319,7 @@ def winsorized_mean(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    A `Release` has an error bar in units, for half of the loss, as that of a `trimmed_mean`.
+    A `Release` has an error bar in units, for half of the loss, as for a `trimmed_mean`.
 
     Cost: two reads of the data.
 

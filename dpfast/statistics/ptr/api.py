@@ -39,7 +39,7 @@ def mean(data: Any, **arguments: Any) -> Any:
     data : array_like, shape (n,), or source
         Any real dtype.
     bounds : (float, float)
-        Public limits of the values, in the data's units; values outside are clipped.
+        Public limits of the values, in the data's units; values outside are clamped.
     proposed : float
         The sensitivity that the noise is calibrated to, above 0, in the data's units; it must be
         chosen without the data. An answer has noise of scale ``proposed / ((1 - test_share)
@@ -99,10 +99,10 @@ def mean(data: Any, **arguments: Any) -> Any:
 
 @function_of(Quantile)
 def quantile(data: Any, **arguments: Any) -> Any:
-    """Release a quantile with noise for a proposed sensitivity, or none if the data fail a test.
+    """Release a quantile with noise for a proposed sensitivity, or no answer if data fail a test.
 
-    The statistic is that of `dpfast.quantile`. The test uses the smallest number of rows that have
-    to be changed until one more row may change the quantile by more than `proposed`.
+    The statistic is the same as in `dpfast.quantile`. The test uses the smallest number of rows
+    that have to be changed until one more row may change the quantile by more than `proposed`.
 
     Privacy
     -------
@@ -119,7 +119,7 @@ def quantile(data: Any, **arguments: Any) -> Any:
     q : float or Fraction
         The quantile, 0 to 1; a decimal is taken exactly; 0.5 is the lower median.
     bounds : (float, float)
-        Public limits of the values, in the data's units; values outside are clipped.
+        Public limits of the values, in the data's units; values outside are clamped.
     proposed : float
         The sensitivity that the noise is calibrated to, above 0, in the data's units; it must be
         chosen without the data. An answer has noise of scale ``proposed / ((1 - test_share)
@@ -145,7 +145,7 @@ def quantile(data: Any, **arguments: Any) -> Any:
         Whether to trust that the data ascend, and read only what is needed.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block. It pays whether there is an answer or not.
+        ``with`` block. The budget pays whether there is an answer or not.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -184,7 +184,7 @@ def quantile(data: Any, **arguments: Any) -> Any:
 
 @function_of(Iqr)
 def iqr(data: Any, **arguments: Any) -> Any:
-    """Release an interquartile range by propose-test-release, or none if the data fail a test.
+    """Release an interquartile range by propose-test-release, or no answer if the data fail a test.
 
     The statistic is the distance of the values of ranks ``ceil(n / 4)`` and ``ceil(3 n / 4)``.
     Without `proposed` no scale has to be known: the noise multiplies the range by a power of
@@ -194,16 +194,16 @@ def iqr(data: Any, **arguments: Any) -> Any:
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
     (`n` is public). The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the
-    test spends the share `test_share` of epsilon and all of delta, the noise the rest (Dwork and
-    Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` and ``dpfast/statistics/ptr/quantiles.py``
-    have the proofs).
+    test spends the share `test_share` of epsilon and all of delta, and the noise spends the rest
+    (Dwork and Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` and
+    ``dpfast/statistics/ptr/quantiles.py`` have the proofs).
 
     Parameters
     ----------
     data : array_like, shape (n,), or source
         Any real dtype; values are compared as float64.
     bounds : (float, float)
-        Public limits of the values, in the data's units; values outside are clipped. Without
+        Public limits of the values, in the data's units; values outside are clamped. Without
         `proposed` they may be very wide: the noise does not depend on them.
     proposed : float, optional
         The sensitivity that the noise is calibrated to, above 0, in the data's units; it must be
@@ -282,7 +282,7 @@ def release(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[float | NoAnswer]:
-    """Release a statistic of your own by propose-test-release, or none if the data fail a test.
+    """Release a statistic of your own by propose-test-release, or no answer if data fail a test.
 
     Privacy
     -------
@@ -290,21 +290,21 @@ def release(
     properties of D, which is `distance`, for all neighbors x, x' (nothing here can check them):
 
     1. D(x) and D(x') differ by at most 1;
-    2. if D(x) >= 1, then the statistics of x and of x', clipped to `bounds`, differ by at most
+    2. if D(x) >= 1, then the statistics of x and of x', clamped to `bounds`, differ by at most
        `proposed`.
 
-    The smallest number of rows to change until the local sensitivity of the statistic is above
-    `proposed` has both properties, and so has every lower bound of it with the first property. The
-    test spends the share `test_share` of epsilon and all of delta, the noise the rest (Dwork and
-    Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py``). The neighboring relation is the one for
-    which the two functions were proved.
+    One such D is the smallest number of rows to change until the local sensitivity of the statistic
+    is above `proposed`. Every lower bound on this number that has the first property has both. The
+    test spends the share `test_share` of epsilon and all of delta, and the noise spends the rest
+    (Dwork and Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py``). The neighboring relation is
+    the one for which the two functions were proved.
 
     Parameters
     ----------
     data : object
         The data, in any form that the two functions take.
     statistic : callable
-        ``statistic(data)``, a number; clipped to `bounds`.
+        ``statistic(data)``, a number, which is clamped to `bounds`.
     distance : callable
         ``distance(data, proposed)``, a number of rows, at least 0; it is rounded down and may be
         infinite. Distances beyond four times the threshold count as four times the threshold.
@@ -319,10 +319,10 @@ def release(
         The loss: both numbers together.
     neighbors : {"add-remove", "replace"}, optional
         The relation for which the loss is proved: by default "add-remove"; in a budget for
-        "replace" it must be given. `distance` must be valid for it.
+        "replace" it must be given. `distance` must be valid for this relation.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block. It pays whether there is an answer or not.
+        ``with`` block. The budget pays whether there is an answer or not.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -339,9 +339,9 @@ def release(
     BudgetError
         If the budget has too little left; nothing has been spent.
     DataError
-        If a function does not return a number, or `distance` returns a negative one. This depends
-        on the data, as does every exception of the functions, which is passed on; the spent budget
-        is not refunded.
+        If a function does not return a number, or `distance` returns a negative number. This
+        depends on the data, as does every exception of the functions, which is passed on; the spent
+        budget is not refunded.
 
     Notes
     -----
@@ -349,7 +349,7 @@ def release(
 
     Examples
     --------
-    The number of distinct names, where most have many rows:
+    The number of distinct names, where most names have many rows:
 
     >>> import dpfast as dp
     >>> rows = ["a"] * 50 + ["b"] * 60 + ["c"] * 70

@@ -26,7 +26,7 @@ from .statistic import percentile as percentile_of
 def quantile(data: Any, **arguments: Any) -> Any:
     """Release a quantile of a column, or of each of several columns.
 
-    The statistic is a quantile of the data clipped to `bounds`. The quantile between two rows
+    The statistic is a quantile of the data clamped to `bounds`. The quantile between two rows
     depends on the method: "smooth" estimates the value of rank ``min(max(1, ceil(q n)), n)``, so
     ``q = 0.5`` is the lower median; "exponential" has the target rank ``q (n - 1) + 1``, as
     `numpy.quantile` does, so the median of an even number of rows is between the two middle rows.
@@ -39,30 +39,30 @@ def quantile(data: Any, **arguments: Any) -> Any:
     (`n` is public). The call satisfies the requested loss: pure `epsilon`, (`epsilon`, `delta`), or
     `rho`-zCDP. Only the value is released.
 
-    ``method="smooth"`` adds noise of scale ``S / alpha`` to the order statistic, for a
-    `beta`-smooth upper bound ``S`` on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC
-    2007), with ``alpha`` and ``beta`` from the exact worst case over shifts and dilations of the
-    chosen distribution. The sample is correctly rounded to the grid, so it is a post-processing of
-    the ideal mechanism.
+    ``method="smooth"`` adds noise of scale ``S / alpha`` to the order statistic, where ``S`` is a
+    `beta`-smooth upper bound on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007).
+    ``alpha`` and ``beta`` come from the exact worst case over shifts and dilations of the chosen
+    distribution. The noisy value is correctly rounded to the grid, so the answer is post-processing
+    of the ideal mechanism.
 
     ``method="exponential"`` draws a point ``o`` of the grid with probability proportional to
-    ``base(o) exp(-epsilon u(o) / (2 D))``. Its rank is the rank of the rows at this point (each row
-    counts as the point of the grid at or next below it; on a lattice some of them at either end are
-    left out); in a gap between rows of ranks i and i + 1 the rank is i near the first row, i + 1
-    near the second and i + 1/2 between. ``u(o)`` is the distance of that rank from ``q (n - 1) +
-    1``, with q as a multiple of ``2**-32``. A replaced row changes ``u`` by at most D = 1, an added
-    or removed one by at most D = max(q, 1 - q) (proof:
-    ``dpfast/statistics/quantiles/exponential.py``), so this is `epsilon`-DP (McSherry and Talwar,
-    FOCS 2007; for quantiles Smith, STOC 2011) and of bounded range, at less than ``epsilon**2 / 8``
-    in zCDP (Cesar and Rogers, ALT 2021; exactly: `dpfast.privacy.Draws`). The draw is exact. The
-    public base measure gives half of the weight to all points equally, half to round numbers, and a
-    little to numbers near 0: more above 0 for high quantiles, and below 0 for low ones
-    (``dpfast/noise/grid.py``). The measure is public, so it costs nothing.
+    ``base(o) exp(-epsilon u(o) / (2 D))``. The rank of ``o`` is the rank of the rows at this point.
+    Each row counts as the point of the grid at or next below it; with a `granularity`, some ranks
+    at either end of equal rows are left out. In a gap between rows of ranks i and i + 1 the rank is
+    i near the first row, i + 1 near the second row, and i + 1/2 between. ``u(o)`` is the distance
+    of the rank from ``q (n - 1) + 1``, with q as a multiple of ``2**-32``. A replaced row changes
+    ``u`` by at most D = 1, an added or removed row by at most D = max(q, 1 - q) (proof:
+    ``dpfast/statistics/quantiles/exponential.py``), so the draw is `epsilon`-DP (McSherry and
+    Talwar, FOCS 2007; for quantiles Smith, STOC 2011). Its range is bounded, so it costs less than
+    ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly: `dpfast.privacy.Draws`). The
+    draw is exact. The public base measure gives half of the weight to all points equally, half to
+    round numbers, and a little to numbers near 0: more above 0 for high quantiles, and more below 0
+    for low quantiles (``dpfast/noise/grid.py``). The measure is public, so it costs nothing.
 
     If the candidates are at most ``2**17`` integers or multiples of `granularity`, and the loss is
     an `epsilon`, the draw is permute-and-flip with the same u and equal weights (McKenna and
-    Sheldon, NeurIPS 2020): errors are down to half as large, and large errors are never more
-    likely. It is `epsilon`-DP but not of bounded range: use `rho` if the budget is in rho.
+    Sheldon, NeurIPS 2020): errors can be half as large, and large errors are never more likely.
+    This draw is `epsilon`-DP, but its range is not bounded: use `rho` if the budget is in rho.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def quantile(data: Any, **arguments: Any) -> Any:
     q : float or Fraction
         The quantile, 0 to 1; a decimal is taken exactly: ``0.9`` is nine tenths.
     bounds : (float, float), or "auto"
-        Public limits of the values, in the data's units; values outside are clipped. The bounds
+        Public limits of the values, in the data's units; values outside are clamped. The bounds
         must not come from the data. "auto" spends a quarter of the loss on them, as in
         `dpfast.sum`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
@@ -83,21 +83,21 @@ def quantile(data: Any, **arguments: Any) -> Any:
         The neighboring relation: by default that of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record. Each column has an equal part of the
-        loss; `bounds` is then one pair, or one for each column.
+        loss; `bounds` is then one pair, or one pair for each column.
     noise : str, default "auto"
         The noise distribution of ``method="smooth"``. Distributions for a pure loss can be used for
         every kind of loss: "polyplace", "polyplace-finite-variance", "cauchy", "student-t",
         "generalized-cauchy". For (`epsilon`, `delta`) there are also "laplace" and "gaussian", for
         `rho` "arsinh-normal". "auto" is PolyPlace below an epsilon of 4, arsinh-normal below a rho
-        of 4, and Cauchy otherwise. A distribution for a pure loss leaves `delta` unspent, and the
-        budget is not charged for it.
+        of 4, and Cauchy otherwise. With a distribution for a pure loss, the budget is not charged
+        `delta`.
     method : {"auto", "smooth", "exponential"}, default "auto"
         "auto" is "exponential" for an epsilon below 12 (with or without `delta`) or a rho below 8
         (for any rho with `where` under "replace"), or with `ids`; otherwise, or if a `noise`
         distribution is named, it is "smooth". The choice does not depend on the data. The error of
         the exponential mechanism is about ``2 D / epsilon`` ranks. The error of smooth sensitivity
         falls faster for a large epsilon, and is far larger for a small one. The exponential
-        mechanism is pure: it leaves `delta` unspent, and the budget is not charged for it.
+        mechanism is pure, so the budget is not charged `delta`.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
@@ -107,8 +107,8 @@ def quantile(data: Any, **arguments: Any) -> Any:
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private. Under "replace" a replaced row may then enter or leave the mask,
-        which the loss of the exponential mechanism covers; noise gets half of epsilon, or a quarter
-        of rho, for each of two steps.
+        which the loss of the exponential mechanism covers. For smooth sensitivity this counts as
+        two steps: noise is made for half of epsilon, or a quarter of rho.
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
@@ -120,10 +120,10 @@ def quantile(data: Any, **arguments: Any) -> Any:
         Whether to trust that the data ascend, and read only what is needed.
     granularity : float, Fraction or Decimal, optional
         A public number: the answer is a multiple of it within `bounds`, and rows are rounded to the
-        nearest multiple; a decimal is taken exactly. It suits a column of whole years or of cents,
-        in which many rows share a value, which is then found exactly. If left out, it is 1 for a
-        column with an integer type, and otherwise as fine as float64 allows. Not for times, and not
-        with ``bounds="auto"``.
+        nearest multiple; a decimal is taken exactly. Use it for a column of whole years or of
+        cents: a value that many rows share is then found exactly. If left out, it is 1 for a column
+        with an integer type, and otherwise as fine as float64 allows. Not for times, and not with
+        ``bounds="auto"``.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -168,10 +168,9 @@ def median(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    The neighbors are set by `neighbors`, and the call satisfies the requested loss, as `quantile`:
-    by smooth sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007) with exactly rounded
-    admissible noise, or by an exact draw of the exponential mechanism (McSherry and Talwar, FOCS
-    2007).
+    Neighbors are defined as in `quantile`. The call satisfies the requested loss, by smooth
+    sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007) with exactly rounded admissible noise,
+    or by an exact draw of the exponential mechanism (McSherry and Talwar, FOCS 2007).
 
     Parameters
     ----------
@@ -255,17 +254,17 @@ def quantiles(data: Any, **arguments: Any) -> Any:
     either side (Kaplan, Schnapp and Stemmer, ICML 2022). The draws have the ranks and the base
     measure of ``dpfast.quantile(..., method="exponential")``, which favors round numbers. Each of
     the ``floor(log2 m) + 1`` levels gets an equal part of the loss; tied rows are divided so that a
-    row counts once a level (``dpfast/statistics/quantiles/recursive.py`` has the proof).
+    row counts once on each level (``dpfast/statistics/quantiles/recursive.py`` has the proof).
 
     ``method="joint"`` draws all m at once, as one tuple (Gillenwater, Joseph and Kulesza, ICML
     2021), with utility ``-sum_j |count_j - (q_j - q_(j-1)) n|`` for the rows between consecutive
     answers, and equal weights for all points of the grid. Epsilon is divided by the exact range of
     the changes of this utility: 4 when a row is replaced (2 if the quantiles are all 0 or all 1),
-    and ``2 (1 - g) + 2 (1 - g')`` when one is added or removed, where g is the least of the ``m +
+    and ``2 (1 - g) + 2 (1 - g')`` when a row is added or removed, where g is the least of the ``m +
     1`` gaps between 0, the quantiles and 1, and g' the least gap that is not 0
-    (``dpfast/statistics/quantiles/joint.py`` has the proof). Its computation adds positive numbers
-    only, and epsilon is reduced by four times their relative rounding error ``8 (m + 2)**2
-    2**-53``, so the requested loss holds.
+    (``dpfast/statistics/quantiles/joint.py`` has the proof). The weights are computed by adding
+    positive numbers only, and epsilon is reduced by four times their relative rounding error ``8 (m
+    + 2)**2 2**-53``, so the requested loss holds.
 
     Parameters
     ----------
@@ -279,7 +278,7 @@ def quantiles(data: Any, **arguments: Any) -> Any:
         The loss of all answers: one of the two arguments.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove". Under
-        "add-remove" the answers are about twice as accurate with the recursive method, since a
+        "add-remove" the answers are about twice as accurate with the recursive method, because a
         replaced row can be on both sides of a split.
     axis : {None, 0, -2}, optional
         0 for an answer of each column; a row is one record. Each column has an equal part of the
@@ -361,8 +360,8 @@ def percentile(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    The neighbors are set by `neighbors`, and the call satisfies the requested loss, as `quantile`
-    for one number, and as `quantiles` for a list of them: for all answers together. Both use exact
+    Neighbors are defined as in `quantile`. The call satisfies the requested loss, for all answers
+    together. One number is released as by `quantile`, and a list as by `quantiles`. Both use exact
     draws of exponential mechanisms (McSherry and Talwar, FOCS 2007); one number may also have noise
     for its smooth sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007).
 
@@ -373,7 +372,7 @@ def percentile(data: Any, **arguments: Any) -> Any:
     q : float or Fraction, or sequence of these, shape (m,)
         0 to 100; a decimal is taken exactly: ``99.9`` is 999 thousandths.
     bounds : (float, float)
-        Public limits of the values, in the data's units; values outside are clipped.
+        Public limits of the values, in the data's units; values outside are clamped.
     method : str, default "auto"
         For one number a method of `quantile`. For several "auto", "recursive" or "joint", as in
         `quantiles`.
@@ -407,7 +406,7 @@ def percentile(data: Any, **arguments: Any) -> Any:
         budget refuses it.
     granularity : float, Fraction or Decimal, optional
         As in `quantile`. Several percentiles are drawn by exponential mechanisms without noise, so
-        `delta` stays unspent.
+        the budget is not charged `delta`.
 
     Returns
     -------
@@ -421,8 +420,8 @@ def percentile(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    `quantile` defines the rank: the target of a draw is what `numpy.percentile` returns, and noise
-    is added to the value that it calls ``method="inverted_cdf"``.
+    The rank is defined in `quantile`: the target of a draw is the value of `numpy.percentile`, and
+    noise is added to its value with ``method="inverted_cdf"``.
 
     Cost: one read of the data.
 
@@ -439,10 +438,11 @@ def percentile(data: Any, **arguments: Any) -> Any:
 def minimum(data: Any, **arguments: Any) -> Any:
     """Release a low value of a column as its private minimum.
 
-    No private answer can depend strongly on one row. By default the target is the row some ranks
-    above the minimum, about ``28 / epsilon`` of them, or at most half of the rows: few enough that
-    it is near the minimum where rows are dense, and enough that an answer in the empty range below
-    all rows is unlikely. If at least as many rows share the least value, it is found exactly.
+    No private answer can depend strongly on one row. By default the target is the row about ``28 /
+    epsilon`` ranks above the minimum, or the middle row if there are too few rows. So few ranks
+    keep the target near the minimum where rows are dense, and so many make an answer in the empty
+    range below all rows unlikely. If at least as many rows share the least value, this value is
+    found exactly.
 
     Privacy
     -------
@@ -450,11 +450,12 @@ def minimum(data: Any, **arguments: Any) -> Any:
     (`n` is public). The call satisfies the requested loss.
 
     ``method="exponential"`` draws a point ``o`` of a public grid with probability proportional to
-    ``base(o) exp(-epsilon u(o) / 2)``, where ``u(o)`` is the distance of its rank (as in
+    ``base(o) exp(-epsilon u(o) / 2)``, where ``u(o)`` is the distance of the rank of ``o`` (as in
     `quantile`) from ``t = min(T, (n + 1) / 2)``, and T depends on the loss alone. A row that is
-    replaced, added or removed changes u by at most 1, so this is `epsilon`-DP (McSherry and Talwar,
-    FOCS 2007) and of bounded range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT
-    2021; exactly: `dpfast.privacy.Draws`). The base measure is that of `quantile`.
+    replaced, added or removed changes u by at most 1, so the draw is `epsilon`-DP (McSherry and
+    Talwar, FOCS 2007). Its range is bounded, so it costs less than ``epsilon**2 / 8`` in zCDP
+    (Cesar and Rogers, ALT 2021; exactly: `dpfast.privacy.Draws`). The public base measure is the
+    same as in `quantile`.
 
     ``method="smooth"`` adds noise to the least row itself, scaled to its smooth sensitivity
     (Nissim, Raskhodnikova and Smith, STOC 2007).
@@ -492,13 +493,13 @@ def minimum(data: Any, **arguments: Any) -> Any:
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     granularity : float, Fraction or Decimal, optional
-        As in `trimmed_mean`; `noise` is for ``method="smooth"``.
+        As in `quantile`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "exponential"}, default "auto"
         "auto" is "exponential" for every loss, or "smooth" if a `noise` distribution is named. The
         noise of "smooth" is never scaled to less than the distance of the least row from the lower
-        limit, because one more row may be at the limit; it is better only if a row lies near the
-        limit, or for a large epsilon: above about 3 if the last rows are far apart, and above 8
-        otherwise (``benchmarks/crossings.py``).
+        limit, because one more row may be at the limit. So "smooth" is better only if a row lies
+        near the limit, or for a large epsilon: above about 3 if the last rows are far apart, and
+        above 8 otherwise (``benchmarks/crossings.py``).
 
     Returns
     -------
@@ -514,8 +515,8 @@ def minimum(data: Any, **arguments: Any) -> Any:
     Notes
     -----
     The empty range between the limit and the least row has a weight of about a millionth of its
-    width. If rows are so many that they lie closer together than that, an answer in this range
-    still occurs sometimes, more often the wider it is: choose a limit near the possible values.
+    width. If rows lie closer together than this, an answer in the empty range still occurs
+    sometimes, and more often in a wider range: choose a limit near the possible values.
 
     Cost: one read of the data. ``dp.quantile(data, 0, method="exponential")`` has the minimum
     itself as target, T = 0, and twice the rate: its answer lies anywhere between the lower limit
@@ -534,14 +535,14 @@ def minimum(data: Any, **arguments: Any) -> Any:
 def maximum(data: Any, **arguments: Any) -> Any:
     """Release a high value of a column as its private maximum.
 
-    The mirror image of `minimum`: by default the value about ``28 / epsilon`` ranks below the
-    largest.
+    As in `minimum`, the default target is not the largest row itself, but the row about ``28 /
+    epsilon`` ranks below.
 
     Privacy
     -------
-    The neighbors are set by `neighbors`, and the call satisfies the requested loss, as `minimum`:
-    by an exact draw of the exponential mechanism (McSherry and Talwar, FOCS 2007) or by smooth
-    sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007).
+    Neighbors are defined as in `minimum`. The call satisfies the requested loss, by an exact draw
+    of the exponential mechanism (McSherry and Talwar, FOCS 2007) or by smooth sensitivity (Nissim,
+    Raskhodnikova and Smith, STOC 2007).
 
     Parameters
     ----------
@@ -605,8 +606,8 @@ def maximum(data: Any, **arguments: Any) -> Any:
 def iqr(data: Any, **arguments: Any) -> Any:
     """Release the interquartile range of a column.
 
-    The statistic is the distance of the lower quartiles, of ranks ``ceil(n / 4)`` and
-    ``ceil(3 n / 4)``, of the data clipped to `bounds`.
+    The statistic is the distance of the lower quartiles, of ranks ``ceil(n / 4)`` and ``ceil(3 n /
+    4)``, of the data clamped to `bounds`.
 
     Privacy
     -------
@@ -616,8 +617,9 @@ def iqr(data: Any, **arguments: Any) -> Any:
     ``method="recursive"`` and ``method="joint"`` draw both quartiles as `quantiles` does, by
     exponential mechanisms (McSherry and Talwar, FOCS 2007), and release their difference.
     ``method="smooth"`` adds noise to the distance itself, for a smooth bound on its local
-    sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007): under "replace" the larger of those of
-    the quartiles, since both change in the same direction, under "add-remove" their sum.
+    sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007): under "replace" the larger of the
+    bounds of the two quartiles, because both quartiles change in the same direction, and under
+    "add-remove" the sum of the two bounds.
 
     Parameters
     ----------
@@ -652,18 +654,18 @@ def iqr(data: Any, **arguments: Any) -> Any:
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     granularity : float, Fraction or Decimal, optional
-        As in `trimmed_mean`; `noise` is for ``method="smooth"``.
+        As in `quantile`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "recursive", "joint"}, default "auto"
-        "auto" is "recursive" for an epsilon below 1/2 or a rho below 1/4 (2 and 6 with `where`
-        under "replace") or with `ids`, and otherwise, or if a `noise` distribution is named,
-        "smooth". The choice does not depend on the data. If many rows share a value, "recursive"
+        "auto" is "recursive" for an epsilon below 1/2 or a rho below 1/4 (below 2 and 6 with
+        `where` under "replace") or with `ids`. Otherwise, or if a `noise` distribution is named, it
+        is "smooth". The choice does not depend on the data. If many rows share a value, "recursive"
         finds the quartiles exactly at any loss; "joint" is better if values are spread out
         (``benchmarks/crossings.py``).
 
     Returns
     -------
     float, or ndarray of float64 with `axis`
-        The private distance, from 0 to ``hi - lo``, on a public grid of about ``2**-40`` of that.
+        The private distance, from 0 to ``hi - lo``, on a public grid of about ``2**-40 (hi - lo)``.
 
     Raises
     ------

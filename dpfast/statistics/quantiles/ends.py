@@ -358,6 +358,6 @@ class SmoothInterval(Ranked[NDArray[np.float64]]):
 
 
 def smooth_interval(of: Any, coverage: float = CONFIDENCE) -> SmoothInterval:
-    """Return the statistic of an interval around `of`, which has smooth sensitivity noise."""
+    """Return the statistic of an interval around a statistic `of` with smooth sensitivity noise."""
     share = checks.share("coverage", coverage)
     return SmoothInterval(of.column, of=of, bounds=of.bounds, nan=of.nan, coverage=share)

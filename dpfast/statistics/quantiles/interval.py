@@ -18,12 +18,13 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are those of `dpfast.quantile`. Half of the loss pays for the quantile, by its
-    theorem. The other half draws the distance of the ends from it by the exponential mechanism
-    (McSherry and Talwar, FOCS 2007); its utility is how far the number of rows between the quantile
-    and the ends exceeds the needed number, and a row changes it by at most 1, or max(q, 1 - q) if
-    it is added or removed (proof: ``dpfast/statistics/quantiles/ends.py``). Losses add up (Dwork,
-    McSherry, Nissim and Smith, TCC 2006).
+    Neighbors are defined as in `dpfast.quantile`. Half of the loss pays for the quantile, by the
+    theorem of `dpfast.quantile`. The other half pays for a draw of the distance between the
+    quantile and the ends, by the exponential mechanism (McSherry and Talwar, FOCS 2007). The
+    utility is how far the number of rows between the quantile and the ends exceeds the needed
+    number. A row changes the utility by at most 1, or by at most max(q, 1 - q) if the row is added
+    or removed (proof: ``dpfast/statistics/quantiles/ends.py``). Losses add up (Dwork, McSherry,
+    Nissim and Smith, TCC 2006).
 
     Parameters
     ----------

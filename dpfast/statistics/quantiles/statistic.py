@@ -420,7 +420,7 @@ def _like(kind: type[Like], statistic: OnGrid[Any], **more: Any) -> Like:
 
 @dataclass(frozen=True)
 class Minimum(Extreme):
-    """A low value of the clamped rows as their private minimum, as a statistic to measure.
+    """A low value of the clamped rows, near their minimum, as a statistic to measure.
 
     Parameters
     ----------
@@ -451,7 +451,7 @@ class Minimum(Extreme):
 
 @dataclass(frozen=True)
 class Maximum(Extreme):
-    """A high value of the clamped rows as their private maximum, as a statistic to measure.
+    """A high value of the clamped rows, near their maximum, as a statistic to measure.
 
     Parameters
     ----------

@@ -16,18 +16,18 @@ from .moments import Mean, Std, Sum, Variance
 def count(data: Any, **arguments: Any) -> Any:
     """Release the number of rows of a column or a table, or of some of its rows.
 
-    With ``axis=0`` it is one number for each column.
+    With ``axis=0`` the answer is one number for each column.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
     the requested loss. A row changes the count by at most 1; the noise is an exact integer for this
     sensitivity (discrete Laplace, Ghosh, Roughgarden and Sundararajan, STOC 2009; discrete
-    Gaussian, Canonne, Kamath and Steinke, NeurIPS 2020). The number of all rows does not change if
-    one is replaced: then it is public, and returned without noise. With ``axis=0`` the loss is that
-    of all counts together: a row may change each count of present or missing values by 1, and the
-    noise is that of `sum` between 0 and 1, rounded to whole numbers at random; without `nan` all
-    columns have one count, which is drawn once.
+    Gaussian, Canonne, Kamath and Steinke, NeurIPS 2020). Under "replace" the number of all rows is
+    public, and is returned without noise. With ``axis=0`` the loss covers all counts together. A
+    row may change each count of present or missing values by 1, so the noise is that of `sum` for
+    numbers between 0 and 1, rounded to whole numbers at random. Without `nan` all columns have the
+    same count, and its noise is drawn once.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def count(data: Any, **arguments: Any) -> Any:
     per_unit : (int, int) or "auto", optional
         With `ids`, instead of `max_rows`: public limits to which the number of rows of a person is
         clamped; a person without rows counts 0. Error bars do not include the bias of clamping.
-        "auto" draws them for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        "auto" draws the limits for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     nonnegative : bool, default False
         Whether a count below 0 is replaced by 0, which costs nothing. Small counts are then too
         large on average; error bars stay valid.
@@ -107,8 +107,8 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
     the requested loss. A row changes the number by at most 1 under both relations, and the noise is
     an exact integer for this sensitivity, as in `count` (Ghosh, Roughgarden and Sundararajan, STOC
-    2009; Canonne, Kamath and Steinke, NeurIPS 2020). With ``axis=0`` the loss is that of all
-    numbers together, because a row may change each of them, and the noise is that of `sum`.
+    2009; Canonne, Kamath and Steinke, NeurIPS 2020). With ``axis=0`` the loss covers all numbers
+    together, because a row may change each number, and the noise is made as in `sum`.
 
     Parameters
     ----------
@@ -133,9 +133,10 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
         With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
         for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     per_unit : (int, int) or "auto", optional
-        With `ids`, instead of `max_rows`: public limits to which the number of a person is clamped;
-        a person without rows counts 0. Error bars do not include the bias of clamping. "auto" draws
-        them for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
+        With `ids`, instead of `max_rows`: public limits to which the number of a person's rows that
+        are not 0 is clamped; a person without rows counts 0. Error bars do not include the bias of
+        clamping. "auto" draws the limits for a quarter of the loss
+        (``dpfast/measurement/unit_bounds.py``).
     nonnegative : bool, default False
         Whether a count below 0 is replaced by 0, which costs nothing. Small counts are then too
         large on average; error bars stay valid.
@@ -180,33 +181,34 @@ def sum(data: Any, **arguments: Any) -> Any:
     grid, and their sum is an exact integer of known sensitivity: ``hi - lo`` for a replaced row,
     ``max(|lo|, |hi|)`` for a row that is added or removed, and ``max(hi, 0) - min(lo, 0)`` for a
     row that is replaced if only some rows are summed. The noise is an exact integer too: discrete
-    Laplace or Gaussian, or a rounded Gaussian for `delta`; from an epsilon of about 1.6 on a
+    Laplace or Gaussian, or a rounded Gaussian for `delta`. From an epsilon of about 1.6 on it is a
     staircase (Geng and Viswanath, "The optimal mechanism in differential privacy", ISIT 2014),
     which has .92, .61 and .21 of the standard deviation of Laplace noise at an epsilon of 2, 5 and
     10.
 
     With `ids` neighbors are datasets that differ in all rows of one person, who is added or
-    removed, or is replaced by another. A person with c rows, more than `max_rows` = m, counts as m
-    rows and m / c of the total (``dpfast/summaries/units.py`` has the proof), which moves a sum by
-    at most m times what a row adds. Noise is calibrated to this, with half of the loss if a person
-    is replaced; with ``bounds="auto"`` rows are instead chosen by a fresh secret key, and noise is
-    calibrated to a row's part of the loss (group privacy, Dwork, McSherry, Nissim and Smith, TCC
-    2006; ``dpfast/measurement/unit.py``). With `per_unit` a total changes a sum by at most
-    ``max(|lo|, |hi|)``, or if a person is replaced by at most ``max(hi - lo, |lo|, |hi|)``. `n` is
-    private then under both relations.
+    removed, or is replaced by another person. If a person has c rows, and c is more than `max_rows`
+    = m, the person counts as m rows and m / c of the total (``dpfast/summaries/units.py`` has the
+    proof). So a person changes a sum by at most m times as much as a row. Noise is calibrated to
+    this change, with half of the loss if a person is replaced. With ``bounds="auto"`` rows are
+    instead chosen by a fresh secret key, and noise is calibrated to a row's part of the loss (group
+    privacy, Dwork, McSherry, Nissim and Smith, TCC 2006; ``dpfast/measurement/unit.py``). With
+    `per_unit` a person's total changes a sum by at most ``max(|lo|, |hi|)``, or if a person is
+    replaced by at most ``max(hi - lo, |lo|, |hi|)``. With `ids`, `n` is private under both
+    relations.
 
-    With ``axis=0`` the loss is that of all answers together, because a row may change in all its
-    columns. The noise of each answer is proportional to its sensitivity: for `epsilon` and d
-    columns, it is that of the norm whose unit ball is the box of all sensitivities (Hardt and
-    Talwar, "On the geometry of differential privacy", STOC 2010), with a variance of ``(d + 1) (d +
-    2) / (3 epsilon**2)`` in units of the squared sensitivity, down to a sixth of that of Laplace
-    noise, and less for an epsilon of about d and more, where a staircase is used; for `rho`, and
-    for `delta` with many columns, it is Gaussian noise. If a row is added or removed, the number of
-    rows and sums of distances from the middle of the bounds may get noise instead, if this gives
-    less error; the sums are then computed from both (``dpfast/measurement/choice.py``; Lebeda,
-    arXiv 2408.06853): for bounds that begin at 0, it has .61 of the standard deviation of Gaussian
-    noise for 20 columns, and .55 for 100. This requires that all columns have the same number of
-    rows: a `nan` other than "drop".
+    With ``axis=0`` the loss covers all answers together, because a row may change in all its
+    columns. The noise of each answer is proportional to its sensitivity. For `epsilon` and d
+    columns, the noise belongs to the norm whose unit ball is the box of all sensitivities (Hardt
+    and Talwar, "On the geometry of differential privacy", STOC 2010). Its variance is ``(d + 1) (d
+    + 2) / (3 epsilon**2)`` in units of the squared sensitivity, down to a sixth of the variance of
+    Laplace noise. For an epsilon of about d and more, a staircase with less variance is used. For
+    `rho`, and for `delta` with many columns, the noise is Gaussian. If a row is added or removed,
+    noise may instead be added to the number of rows and to sums of distances from the middle of the
+    bounds, if this gives less error; the sums are then computed from both
+    (``dpfast/measurement/choice.py``; Lebeda, arXiv 2408.06853). For bounds that begin at 0, such
+    noise has .61 of the standard deviation of Gaussian noise for 20 columns, and .55 for 100. This
+    requires that all columns have the same number of rows: a `nan` other than "drop".
 
     Parameters
     ----------
@@ -215,7 +217,7 @@ def sum(data: Any, **arguments: Any) -> Any:
         mapping of names to columns, a table of pandas, Polars or Arrow, `dpfast.scan` with a list
         of columns. Integers beyond 2**53 count as the float64 nearest to them.
     bounds : (float, float), sequence of d such pairs, or "auto"
-        Public limits of the values, in the data's units; values outside are clipped. The bounds
+        Public limits of the values, in the data's units; values outside are clamped. The bounds
         must not come from the data. One pair is for all columns. With "auto" a quarter of the loss
         (of `epsilon` or `rho`, in equal parts for all columns) pays for bounds, drawn as in
         `dpfast.bounds`, and the rest for the answer; public bounds are better.
@@ -243,8 +245,8 @@ def sum(data: Any, **arguments: Any) -> Any:
     max_rows : int or "auto", optional
         With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
         for a quarter of the loss (``dpfast/measurement/unit_bounds.py``). If a person has more
-        rows, each counts in part; error bars do not include this bias. Rows without a number are
-        left out first.
+        rows, each row counts in part; error bars do not include this bias. Rows without a number
+        are left out first.
     per_unit : (float, float) or "auto", optional
         With `ids`, in place of `max_rows`: public limits to which the total of each person is
         clamped; a person without rows counts 0. Error bars do not include the bias of clamping.
@@ -254,7 +256,8 @@ def sum(data: Any, **arguments: Any) -> Any:
         column of weights, which is then not part of the data.
     weight_bounds : (float, float), optional
         Public limits of the weights, with `weights`; weights outside are clamped. A NaN among the
-        weights is treated like one among the data. The sensitivity is that of the products.
+        weights is treated like a NaN among the data. Noise is made for the sensitivity of weighted
+        rows.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -311,14 +314,15 @@ def mean(data: Any, **arguments: Any) -> Any:
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
     (`n` is public). The call satisfies the requested loss. With a public `n`, noise for a
-    sensitivity of ``(hi - lo) / n`` is added to the exact mean. With a private `n`, two exact
-    integers get noise: the sum of the distances from the lower bound, and that of the distances
-    from the upper bound; a row adds 1 to the two together, so they cost as much as one. Their sum
-    is a noisy count. (The variance is half of that of a noisy sum over a noisy count with half the
-    loss each; ``dpfast/statistics/totals/moments.py`` has the derivation.) From an epsilon of about
-    2.1 on, the number of rows and a centered sum get noise instead, joint staircase noise of a box
-    (``dpfast/noise/stairs.py``), with hardly any noise in the number. With ``axis=0`` the loss is
-    that of all means together, as in `sum`, and they share one noisy count.
+    sensitivity of ``(hi - lo) / n`` is added to the exact mean. With a private `n`, noise is added
+    to two exact integers: the sum of the distances of the rows from the lower bound, and the sum of
+    their distances from the upper bound. In units of ``hi - lo`` a row adds 1 to the two sums
+    together, so they cost as much as one sum, and their total is a noisy count. (A noisy sum over a
+    noisy count, for half of the loss each, has twice the variance;
+    ``dpfast/statistics/totals/moments.py`` has the derivation.) From an epsilon of about 2.1 on,
+    the number of rows and a centered sum get joint staircase noise instead
+    (``dpfast/noise/stairs.py``), with hardly any noise in the number. With ``axis=0`` the loss
+    covers all means together, as in `sum`, and the means share one noisy count.
 
     Parameters
     ----------
@@ -398,13 +402,13 @@ def variance(data: Any, **arguments: Any) -> Any:
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the requested loss. With a public `n`, noise for the
-    sensitivity ``(hi - lo)**2 (n - 1) / n**2`` of the variance is added to it. With a private `n`,
-    three exact integers get noise, from which the number of rows, the sum and the sum of squares
-    follow; a row adds 1 to the three together, so they cost as much as one
-    (``dpfast/statistics/totals/moments.py`` has the derivation). For a large epsilon the number of
-    rows and centered sums get joint staircase noise, as in `mean`. With ``axis=0`` the loss is that
-    of all variances together, as in `sum`, and they share one noisy count.
+    (`n` is public). The call satisfies the requested loss. With a public `n`, noise for a
+    sensitivity of ``(hi - lo)**2 (n - 1) / n**2`` is added to the exact variance. With a private
+    `n`, noise is added to three exact integers, from which the number of rows, the sum and the sum
+    of squares follow. A row adds 1 to the three together (in public units), so they cost as much as
+    one (``dpfast/statistics/totals/moments.py`` has the derivation). For a large epsilon the number
+    of rows and centered sums get joint staircase noise, as in `mean`. With ``axis=0`` the loss
+    covers all variances together, as in `sum`, and the variances share one noisy count.
 
     Parameters
     ----------
@@ -444,9 +448,9 @@ def variance(data: Any, **arguments: Any) -> Any:
     -------
     float, or float64 array of shape (d,)
         The private variance, within the possible range, 0 to ``(hi - lo)**2 / 4`` (times ``n / (n -
-        ddof)``). With a public `n` of at most 1 or `ddof` it is 0; with a noisy `n` this small, the
-        middle of the possible range. Rows are rounded to the nearest of about ``2**30`` values
-        between the bounds.
+        ddof)``). If a public `n` is at most 1 or `ddof`, the answer is 0; if a noisy `n` is this
+        small, the answer is the middle of the possible range. Rows are rounded to the nearest of
+        about ``2**30`` values between the bounds.
 
     Raises
     ------
@@ -477,9 +481,9 @@ def std(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    The answer is the root of that of `variance`, so it is post-processing: neighbors are datasets
-    that differ in one row, added or removed, or replaced, and the call satisfies the requested loss
-    (Dwork, McSherry, Nissim and Smith, TCC 2006).
+    Neighbors are datasets that differ in one row, added or removed, or replaced. The answer is the
+    root of the answer of `variance`, which is post-processing, so the call satisfies the requested
+    loss (Dwork, McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ class Nonzero:
 
 @dataclass(frozen=True, kw_only=True)
 class Count(OfFeatures[Counts]):
-    """The number of rows, of rows with a number, or of rows without one, as a statistic to measure.
+    """The number of rows, or of the rows with or without a number, as a statistic to measure.
 
     Parameters
     ----------

@@ -129,8 +129,9 @@ def tree_histogram(data: Any, **arguments: Any) -> Any:
     """Release counts of public bins in order, for ranges, a cumulative distribution and quantiles.
 
     With a `histogram` the error of a range of k bins grows like the root of k. Here blocks of
-    adjacent bins are also counted, and blocks of such blocks, up to a few large ones. A range is
-    the union of few nodes of this tree, so its error hardly depends on its length.
+    adjacent bins are also counted, and blocks of these blocks, up to a few large blocks. All blocks
+    are the nodes of a tree. A range is the union of few nodes, so its error hardly depends on its
+    length.
 
     Privacy
     -------
@@ -138,7 +139,8 @@ def tree_histogram(data: Any, **arguments: Any) -> Any:
     the requested loss, for all counts together: a row is in one node of each level, so noise is
     calibrated to as many counts as there are levels, or twice as many if a row is replaced (Dwork,
     McSherry, Nissim and Smith, TCC 2006). The counts are exact, and so is the noise, as in
-    `histogram`. All that follows is post-processing. Bins must not come from the data.
+    `histogram`. All results are post-processing of these noisy counts. Bins must not come from the
+    data.
 
     Parameters
     ----------

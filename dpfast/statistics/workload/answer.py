@@ -40,7 +40,7 @@ class WorkloadCounts(_Fields, RangeCounts):
         The queries for which the noise was planned.
     strategy : Strategy
         The sums of bins that got noise; its ``certificate`` is the mean squared error of all
-        queries over a bound that no strategy with Gaussian noise is below.
+        queries, divided by a lower bound for all strategies with Gaussian noise.
     noise : IntegerNoise
         The noise of each sum.
     unit : float

@@ -118,7 +118,7 @@ class Workload(Binned[WorkloadCounts]):
 
 @function_of(Workload)
 def workload(data: Any, *others: Any, **arguments: Any) -> Any:
-    """Release answers to linear queries about counts of public bins, with noise planned for them.
+    """Release answers to linear queries about counts of public bins, with noise planned for these.
 
     The queries are prefix sums, all ranges, or any matrix of numbers: each row of the matrix is a
     query, the sum over bins of a number times the count. Noise is added to sums of bins, which are
@@ -127,11 +127,11 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
-    the requested loss, for all answers together: that of exact Gaussian noise for the L2
-    sensitivity of the noisy sums (Canonne, Kamath and Steinke, NeurIPS 2020; Balle and Wang, ICML
-    2018), or of Laplace noise where that is less, for few bins, which costs no delta. The sums have
-    integer weights on exact counts; their sensitivity is computed exactly from these integers,
-    after rounding. The plan depends on queries and bins alone. Everything else is post-processing.
+    the requested loss, for all answers together, by exact Gaussian noise for the L2 sensitivity of
+    the noisy sums (Canonne, Kamath and Steinke, NeurIPS 2020; Balle and Wang, ICML 2018). For few
+    bins Laplace noise may be smaller; it is used then, and costs no delta. The sums have integer
+    weights on exact counts; their sensitivity is computed exactly from these integers, after
+    rounding. The plan depends on queries and bins alone. Everything else is post-processing.
     Neither bins nor queries must come from the data.
 
     Parameters
