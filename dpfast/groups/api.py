@@ -47,8 +47,8 @@ def group_by(
     Privacy
     -------
     Without `ids` neighbors are tables that differ in one row; with `ids`, in all rows of a person.
-    The row, or these rows, are added or removed, or replaced (`neighbors`). A row has one group, so
-    under add-remove the loss of all groups together is that of each group (parallel composition,
+    The row, or these rows, are added or removed, or replaced (`neighbors`). A row is in one group,
+    so under add-remove all groups together cost as much as one group (parallel composition,
     McSherry, SIGMOD 2009); a replaced row may change two groups. The group of a row, and the number
     of rows of a group, are private under both relations. ``dpfast/groups/step.py`` derives the
     sensitivities.
@@ -62,12 +62,12 @@ def group_by(
         The columns of keys: integers, text, bytes, booleans, categories, dates or times.
     keys : list, array or table, optional
         The public keys. Every key has a row in the answer, in this order, including empty groups;
-        rows with other keys, and with null, are ignored. For several columns a table, a list of
-        tuples with a key each, or a list of lists, one a column, all combinations of which are
-        keys. Keys must not be read off the data. If left out, keys are private: keys of enough
-        people are shown, in ascending order, which needs a `delta`. A date is the whole day in a
-        column of times without a zone. A key that the type of its column cannot hold is refused;
-        for a column without a type, such as a list, this cannot be checked.
+        rows with other keys, and with null, are ignored. For several columns, pass a table, a list
+        of tuples (the keys), or a list of lists (one for each column, of which all combinations are
+        keys). Keys must not be read off the data. If `keys` is left out, keys are private: keys of
+        enough people are shown, in ascending order, which needs a `delta`. In a column of times
+        without a zone, a date stands for the whole day. A key that the type of its column cannot
+        hold is refused; for a column without a type, such as a list, this cannot be checked.
     other_key : key or tuple, optional
         With `keys`: the name of an additional last row of the answer, for all rows with none of the
         keys, including null keys, so that each row is in one group. It counts as one more group for
@@ -186,11 +186,12 @@ def select_keys(
     Neighbors differ in one row, or with `ids` in all rows of one person, added or removed, or
     replaced. The call is (`epsilon`, `delta`)-DP. With one key a person the rule is optimal
     (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022). With more keys, people with fewer keys
-    have a larger weight, in two rounds; the second round leaves out the keys that the first one has
-    shown. In a database, and for an epsilon of less than about .03, the loss (Kairouz, Oh and
-    Viswanath, ICML 2015) or a divergence is divided among keys, whichever shows keys of fewer
-    people. Proofs are in ``dpfast/selection/key_selection.py``. Each key is shown with exactly its
-    probability. A key that nobody has is never shown.
+    have a larger weight. There are two rounds, and the second round leaves out the keys that the
+    first round has shown. In a database, and for an epsilon of less than about .03, the loss
+    (Kairouz, Oh and Viswanath, ICML 2015) or a divergence is divided among the keys of a person,
+    whichever division shows keys of fewer people. Proofs are in
+    ``dpfast/selection/key_selection.py``. Each key is shown with exactly its probability. A key
+    that nobody has is never shown.
 
     Parameters
     ----------
@@ -248,16 +249,16 @@ def select_keys(
 
 @dataclass(frozen=True, slots=True)
 class GroupBy(Methods):
-    """Groups of the rows of a table; `group_by` makes it.
+    """The groups of the rows of a table, as `group_by` returns them.
 
     Every method takes the arguments of the plain function of its name, and a loss for all groups
-    together: `epsilon` alone, `epsilon` with `delta`, or `rho`. Private keys take `delta`, and half
+    together: `epsilon` alone, `epsilon` with `delta`, or `rho`. Private keys cost `delta`, and half
     of the loss of a method. The answer is a dict of arrays: the keys, the statistic under the name
     of the method, and the half-width of its error bar (of 95 percent) if it follows from public or
     noisy numbers. For a column of dates, times or durations, bounds and answers have its type; a
     sum is one of durations, and a standard deviation is a duration. Bounding leaves out rows of
-    people with more than the allowed number: error bars do not include this bias, except with
-    `rows_limit`.
+    people who have more rows or groups than allowed: error bars do not include this bias, except
+    with `rows_limit`.
 
     Examples
     --------
@@ -335,9 +336,9 @@ class GroupBy(Methods):
         epsilon, delta, rho : float, Fraction or Decimal, optional
             The loss of all statistics together.
         weights : mapping of str to number, optional
-            The weights of the statistics in the loss, by the same names; "keys" is that of private
-            keys. 1 if left out. A part that a statistic does not use (delta, if noise without it is
-            smaller) is not spent.
+            The weights of the statistics in the loss, by the same names; the name "keys" is for
+            private keys. A weight that is left out is 1. A part that a statistic does not use
+            (delta, if noise without it is smaller) is not spent.
         where : array_like of bool, shape (n,), optional
             The rows to use, each a function of that row alone.
         budget : Budget, optional
@@ -349,9 +350,10 @@ class GroupBy(Methods):
         -------
         Answer
             A dict of arrays: the keys; each statistic, under its name (several quantiles, and bins,
-            under the name with theirs behind it); its error bar, under the name and " error", or of
-            quantiles under the name and " error in ranks": so many rows lie between, at most, in 95
-            of 100 answers. In units of the data are the ends of `quantile_interval`.
+            under the name followed by their own names); its error bar, under the name and " error".
+            The error bar of quantiles is under the name and " error in ranks": at most so many rows
+            lie between answer and quantile, in 95 of 100 answers. The ends of `quantile_interval`
+            are in units of the data.
 
         Raises
         ------
@@ -398,7 +400,7 @@ class GroupBy(Methods):
         Parameters
         ----------
         k : int
-            How many; of private keys there may be fewer.
+            The number of keys; of private keys there may be fewer.
         epsilon, delta, rho, where, budget, rng
             As in `agg`.
 

@@ -661,10 +661,11 @@ def marginals(data: Any, **arguments: Any) -> Any:
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
     (`n` is public). The call satisfies the requested loss, for all marginals together. A row
     changes the residual of attributes with d_i categories by at most prod (d_i - 1) / d_i in
-    squared L2 norm; counts are exact, noise is discrete Gaussian on a lattice that contains these
-    changes, or rounded Gaussian for `delta`, and the parts of the loss add up to it (Canonne,
-    Kamath and Steinke, NeurIPS 2020; Xiao, He, Zhang and Kifer, NeurIPS 2023). Categories and bins
-    must not come from the data. For a replaced row, each residual has a separate bound.
+    squared L2 norm. Counts are exact. Noise is discrete Gaussian on a lattice that contains these
+    changes, or rounded Gaussian for `delta`. The losses of the residuals add up to the requested
+    loss (Canonne, Kamath and Steinke, NeurIPS 2020; Xiao, He, Zhang and Kifer, NeurIPS 2023).
+    Categories and bins must not come from the data. For a replaced row, each residual has a
+    separate bound.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Statistics by group, without a loss and without data, as arguments of `group_by(...).agg`.
 
-Each takes the arguments of the plain function of its name, and checks them as that does. The column
-is the name of a column of the table. ``dp.stat.mean`` is `dpfast.Mean` by another name, and so on.
+Each takes the arguments of the plain function of the same name, and checks them as this function
+does. The argument `column` is the name of a column of the table. ``dp.stat.mean`` is `dpfast.Mean`
+by another name, and so on.
 """
 
 from __future__ import annotations
