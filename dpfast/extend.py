@@ -2,12 +2,13 @@
 
 A *source* is a column that can be read any number of times: an object with the attributes of
 `Source` is data wherever an array is. A *mechanism* is an object with the attributes of
-`Mechanism`, for which `release` spends, and which it runs. `integer_noise` has exact noise for it,
-and `key_rule` decides which private keys it may show. A statistic that inherits `KnownSensitivity`
-has the verbs of `dpfast.sensitivity`. `checks` check arguments, and `relation_of` returns the
-neighboring relation of a call. `Files` are opened once, and many releases read them in
-`SharedPasses`; a `DatabaseTable` stays where it is. The names listed here are public and stable, as
-described on the page on stability. The page on extending dpfast has whole examples.
+`Mechanism`: `release` spends its loss and runs it. `integer_noise` returns exact noise for a
+mechanism, and `key_rule` decides which private keys a mechanism may show. The functions of
+`dpfast.sensitivity` accept a statistic that inherits `KnownSensitivity`. `checks` check arguments,
+and `relation_of` returns the neighboring relation of a call. `Files` are opened once, and many
+releases read them in `SharedPasses`; a `DatabaseTable` stays where it is. The names listed here are
+public and stable, as described on the page on stability. The page on extending dpfast has whole
+examples.
 
 The proof is yours: `release` charges the `loss` that a mechanism states, and cannot check it.
 """
@@ -114,10 +115,10 @@ def release(
     Privacy
     -------
     The answer satisfies ``mechanism.loss`` under ``mechanism.neighbors`` if, for all neighbors, the
-    distributions of ``finish(reduce(source), generator)`` are that close: the mechanism claims
-    this, and its author has to prove it. The loss is spent before a row is read or a bit is drawn;
-    it is not refunded if something fails later. Losses of several calls add up (basic composition,
-    Dwork, McSherry, Nissim and Smith, TCC 2006).
+    distributions of ``finish(reduce(source), generator)`` are as close as this loss requires: the
+    mechanism claims this, and its author has to prove it. The loss is spent before a row is read or
+    a bit is drawn; it is not refunded if something fails later. Losses of several calls add up
+    (basic composition, Dwork, McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
     ----------
@@ -132,8 +133,8 @@ def release(
         these rows is private. A row that is replaced may also enter or leave the mask: the loss has
         to cover that.
     read : bool, default True
-        Whether data are rows to be read. If not, ``reduce`` is given them unchanged: numbers of the
-        caller, or an object that another library reads.
+        Whether data are rows to be read. If not, ``reduce`` is given the data unchanged: numbers of
+        the caller, or an object that another library reads.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default that of the
         ``with`` block.
@@ -263,8 +264,8 @@ def integer_noise(
 ) -> IntegerNoise:
     """Return exact noise for integers whose sensitivity is known.
 
-    Of the distributions for the loss (discrete Laplace, staircase, Gaussian) it is the one with the
-    least standard deviation.
+    The noise has the distribution with the least standard deviation for the loss: discrete Laplace,
+    staircase or Gaussian.
 
     Parameters
     ----------
@@ -275,8 +276,8 @@ def integer_noise(
     l2 : float, Fraction or Decimal, optional
         Their L2 sensitivity; by default the largest that `l1` and `linf` allow.
     l0 : int, optional
-        How many of them differ at once; by default the largest number that `l1` allows. Give 1 for
-        a single integer.
+        How many of the integers differ at once; by default the largest number that `l1` allows.
+        Give 1 for a single integer.
     linf : int, optional
         Their L-infinity sensitivity; by default the largest that `l1` and `l2` allow.
 
@@ -324,7 +325,7 @@ def integer_noise(
 def key_rule(
     loss: privacy.Loss, max_groups: int = 1, *, neighbors: Neighbors = "add-remove"
 ) -> PartitionSelection:
-    """Return the partition selection rule that shows private keys with the fewest people.
+    """Return the partition selection rule that shows private keys of the fewest people.
 
     Parameters
     ----------
@@ -339,8 +340,8 @@ def key_rule(
     -------
     PartitionSelection
         ``keep_one(people, generator.stream())`` draws whether a key of that many people is shown,
-        ``keep`` does so for an array, and ``probability(people)`` is the probability that it is
-        shown.
+        ``keep`` does so for an array, and ``probability(people)`` is the probability that such a
+        key is shown.
 
     Raises
     ------

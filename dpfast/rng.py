@@ -375,7 +375,7 @@ def check(rng: object) -> Generator:
     Raises
     ------
     ArgumentTypeError
-        If it is neither None nor a `Generator`. Seeds and NumPy generators are refused.
+        If `rng` is neither None nor a `Generator`. Seeds and NumPy generators are refused.
 
     Examples
     --------

@@ -3,12 +3,12 @@
 Every sample of a continuous distribution is *correctly rounded*: it is the multiple of
 `granularity` that is nearest to an ideal, real-valued sample. Rounding is post-processing, so all
 proofs about the ideal distribution, above all of its privacy, hold for the returned number. Float64
-decides nearly all samples, with a proved error bound. The others are decided with arbitrary
+decides nearly all samples, with a proved error bound. The other samples are decided with arbitrary
 precision, from further random bits where 64 are too few. The same stream of random bits gives the
 same noise on every machine and instruction set.
 
-NOT PRIVATE by themselves: these functions return noise. A release adds it to a statistic with a
-calibrated scale; see `dpfast.median`.
+NOT PRIVATE by themselves: these functions return noise. A release adds noise of a calibrated scale
+to a statistic; see `dpfast.median`.
 
 The time of a call depends a little on the noise. About one sample in a hundred thousand, next to a
 rounding boundary, takes a tenth of a millisecond longer, and someone who can time single samples

@@ -147,8 +147,8 @@ def gaussian_scale(epsilon: float, delta: float) -> float:
 
     Notes
     -----
-    Balle and Wang, ICML 2018, up to an epsilon of 500: what satisfies a smaller epsilon satisfies a
-    larger one. Above 500, the standard deviation may also be 1 / sqrt(2 rho) for the rho with
+    Balle and Wang, ICML 2018, up to an epsilon of 500. Noise for a smaller epsilon also satisfies a
+    larger epsilon. Above 500, the standard deviation may also be 1 / sqrt(2 rho) for the rho with
     epsilon = rho + 2 sqrt(rho ln(1 / delta)) (Bun and Steinke, TCC 2016): sqrt(rho) = sqrt(ln(1 /
     delta) + epsilon) - sqrt(ln(1 / delta)).
 

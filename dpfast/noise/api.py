@@ -107,9 +107,9 @@ def laplace(
 
     The density is ``exp(-abs(z) / scale) / (2 * scale)``.
 
-    NOT PRIVATE by itself: a release adds it to a statistic. With scale = sensitivity / epsilon
-    that is epsilon-differentially private (Dwork, McSherry, Nissim and Smith, TCC 2006), rounding
-    included.
+    NOT PRIVATE by itself: a release adds the noise to a statistic. With scale = sensitivity /
+    epsilon the sum is epsilon-differentially private (Dwork, McSherry, Nissim and Smith, TCC 2006),
+    rounding included.
 
     Parameters
     ----------
@@ -158,8 +158,8 @@ def gaussian(
 ) -> float | Floats:
     """Draw normal noise with mean 0 and standard deviation `scale`, exactly rounded to a grid.
 
-    NOT PRIVATE by itself: a release adds it to a statistic. With scale = l2 sensitivity / sqrt(2
-    rho) that is rho-zCDP (Bun and Steinke, TCC 2016), rounding included.
+    NOT PRIVATE by itself: a release adds the noise to a statistic. With scale = l2 sensitivity /
+    sqrt(2 rho) the sum is rho-zCDP (Bun and Steinke, TCC 2016), rounding included.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def gaussian(
     size : int or tuple of int, optional
         Shape of the result; by default that of `scale`.
     granularity : float or array_like, optional
-        A public power of two, at least ``scale * 2**-52``; the default is that of `laplace`.
+        A public power of two, at least ``scale * 2**-52``; the default is as in `laplace`.
     rng : SecureGenerator or InsecureGenerator, optional
         By default the secure generator of this thread.
 
@@ -184,7 +184,7 @@ def gaussian(
 
     Notes
     -----
-    Cost: some nanoseconds a sample, and some milliseconds for the first of a distribution.
+    Cost: some nanoseconds a sample, and some milliseconds for the first sample of a distribution.
 
     Examples
     --------
@@ -207,8 +207,8 @@ def cauchy(
 
     The density is ``1 / (pi * scale * (1 + (z / scale)**2))``.
 
-    NOT PRIVATE by itself: scaled by a smooth sensitivity it gives pure differential privacy
-    (Nissim, Raskhodnikova and Smith, STOC 2007). It has neither mean nor variance.
+    NOT PRIVATE by itself: noise scaled by a smooth sensitivity gives pure differential privacy
+    (Nissim, Raskhodnikova and Smith, STOC 2007). The distribution has neither mean nor variance.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def cauchy(
     size : int or tuple of int, optional
         Shape of the result; by default that of `scale`.
     granularity : float or array_like, optional
-        A public power of two, at least ``scale * 2**-52``; the default is that of `laplace`.
+        A public power of two, at least ``scale * 2**-52``; the default is as in `laplace`.
     rng : SecureGenerator or InsecureGenerator, optional
         By default the secure generator of this thread.
 
@@ -233,7 +233,7 @@ def cauchy(
 
     Notes
     -----
-    Cost: some nanoseconds a sample, and some milliseconds for the first of a distribution.
+    Cost: some nanoseconds a sample, and some milliseconds for the first sample of a distribution.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def student_t(
 
     The density is proportional to ``(1 + (z / scale)**2 / df)**(-(df + 1) / 2)``.
 
-    NOT PRIVATE by itself: scaled by a smooth sensitivity it gives pure differential privacy (Bun
+    NOT PRIVATE by itself: noise scaled by a smooth sensitivity gives pure differential privacy (Bun
     and Steinke, NeurIPS 2019).
 
     Parameters
@@ -268,7 +268,7 @@ def student_t(
     size : int or tuple of int, optional
         Shape of the result; by default that of `scale`.
     granularity : float or array_like, optional
-        A public power of two, at least ``scale * 2**-52``; the default is that of `laplace`.
+        A public power of two, at least ``scale * 2**-52``; the default is as in `laplace`.
     rng : SecureGenerator or InsecureGenerator, optional
         By default the secure generator of this thread.
 
@@ -284,7 +284,7 @@ def student_t(
 
     Notes
     -----
-    Cost: some nanoseconds a sample, and some milliseconds for the first of a distribution.
+    Cost: some nanoseconds a sample, and some milliseconds for the first sample of a distribution.
 
     Examples
     --------
@@ -305,7 +305,7 @@ def generalized_cauchy(
 ) -> float | Floats:
     """Draw noise with density ~ ``1 / (1 + abs(z / scale)**gamma)``, exactly rounded to a grid.
 
-    NOT PRIVATE by itself: scaled by a smooth sensitivity it gives pure differential privacy
+    NOT PRIVATE by itself: noise scaled by a smooth sensitivity gives pure differential privacy
     (Nissim, Raskhodnikova and Smith, STOC 2007).
 
     Parameters
@@ -317,7 +317,7 @@ def generalized_cauchy(
     size : int or tuple of int, optional
         Shape of the result; by default that of `scale`.
     granularity : float or array_like, optional
-        A public power of two, at least ``scale * 2**-52``; the default is that of `laplace`.
+        A public power of two, at least ``scale * 2**-52``; the default is as in `laplace`.
     rng : SecureGenerator or InsecureGenerator, optional
         By default the secure generator of this thread.
 
@@ -333,7 +333,7 @@ def generalized_cauchy(
 
     Notes
     -----
-    Cost: some nanoseconds a sample, and some milliseconds for the first of a distribution.
+    Cost: some nanoseconds a sample, and some milliseconds for the first sample of a distribution.
 
     Examples
     --------
@@ -357,8 +357,8 @@ def polyplace(
     In units of `scale` the density is ``C (1 - |z|)**(shape - 1)`` up to ``1 / shape`` and ``C_t
     (1 + |z|)**-(shape + 1)`` beyond (Hladik and Tetek, FORC 2025).
 
-    NOT PRIVATE by itself: with scale = S / beta, S a beta-smooth bound and shape = epsilon /
-    beta, it gives pure epsilon-differential privacy.
+    NOT PRIVATE by itself: with scale = S / beta, where S is a beta-smooth bound, and shape =
+    epsilon / beta, the noise gives pure epsilon-differential privacy.
 
     Parameters
     ----------
@@ -370,7 +370,7 @@ def polyplace(
     size : int or tuple of int, optional
         Shape of the result; by default that of `scale`.
     granularity : float or array_like, optional
-        A public power of two, at least ``scale * 2**-52``; the default is that of `laplace`.
+        A public power of two, at least ``scale * 2**-52``; the default is as in `laplace`.
     rng : SecureGenerator or InsecureGenerator, optional
         By default the secure generator of this thread.
 
@@ -386,7 +386,7 @@ def polyplace(
 
     Notes
     -----
-    Cost: some nanoseconds a sample, and some milliseconds for the first of a distribution.
+    Cost: some nanoseconds a sample, and some milliseconds for the first sample of a distribution.
 
     Examples
     --------
@@ -409,7 +409,7 @@ def arsinh_normal(
 
     Y is standard normal.
 
-    NOT PRIVATE by itself: scaled by a smooth sensitivity it gives zero-concentrated differential
+    NOT PRIVATE by itself: noise scaled by a smooth sensitivity gives zero-concentrated differential
     privacy (Bun and Steinke, NeurIPS 2019).
 
     Parameters
@@ -421,7 +421,7 @@ def arsinh_normal(
     size : int or tuple of int, optional
         Shape of the result; by default that of `scale`.
     granularity : float or array_like, optional
-        A public power of two, at least ``scale * 2**-52``; the default is that of `laplace`.
+        A public power of two, at least ``scale * 2**-52``; the default is as in `laplace`.
     rng : SecureGenerator or InsecureGenerator, optional
         By default the secure generator of this thread.
 
@@ -437,7 +437,7 @@ def arsinh_normal(
 
     Notes
     -----
-    Cost: some nanoseconds a sample, and some milliseconds for the first of a distribution.
+    Cost: some nanoseconds a sample, and some milliseconds for the first sample of a distribution.
 
     Examples
     --------
@@ -460,12 +460,12 @@ def staircase(
 
     Let the sensitivity be D multiples of `granularity`. The multiple k has a probability
     proportional to ``exp(-epsilon * l)``, where l is the least number with ``abs(k) <= core + l *
-    D``, and the core is the one with the least variance.
+    D``, and core is the number with the least variance.
 
-    NOT PRIVATE by itself: a release adds it to a statistic of that sensitivity which is a multiple
-    of `granularity`, or has been rounded to one. That is epsilon-differentially private
-    (``dpfast/noise/stairs.py`` has the proof). If it is added to a number between two multiples,
-    the answer shows the distance of that number from a multiple.
+    NOT PRIVATE by itself: a release adds the noise to a statistic of that sensitivity, rounded to a
+    multiple of `granularity`. The sum is epsilon-differentially private (``dpfast/noise/stairs.py``
+    has the proof). If the noise is added to a number between two multiples, the answer shows the
+    distance of that number from a multiple.
 
     Parameters
     ----------
@@ -574,8 +574,9 @@ def discrete_laplace(
 ) -> int | Integers:
     """Draw integers with probability proportional to ``exp(-abs(k) / scale)``, exactly.
 
-    NOT PRIVATE by itself: a release adds it to an integer statistic. With scale = sensitivity /
-    epsilon that is epsilon-differentially private (Ghosh, Roughgarden and Sundararajan, STOC 2009).
+    NOT PRIVATE by itself: a release adds the noise to an integer statistic. With scale =
+    sensitivity / epsilon the sum is epsilon-differentially private (Ghosh, Roughgarden and
+    Sundararajan, STOC 2009).
 
     Parameters
     ----------
@@ -615,9 +616,9 @@ def discrete_gaussian(
 ) -> int | Integers:
     """Draw integers with probability proportional to ``exp(-k**2 / (2 * sigma**2))``, exactly.
 
-    NOT PRIVATE by itself: a release adds it to integer statistics. With sigma = l2 sensitivity /
-    sqrt(2 rho) that is rho-zCDP (Canonne, Kamath and Steinke, NeurIPS 2020). The variance is
-    at most sigma**2.
+    NOT PRIVATE by itself: a release adds the noise to integer statistics. With sigma = l2
+    sensitivity / sqrt(2 rho) the sum is rho-zCDP (Canonne, Kamath and Steinke, NeurIPS 2020). The
+    variance is at most sigma**2.
 
     Parameters
     ----------

@@ -602,7 +602,7 @@ class Sampler:
 def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> Sampler:
     """Return a replacement for NumPy's `Generator`: secure bits, exact samples, a public grid.
 
-    NOT PRIVATE by itself: privacy depends on the values that its numbers are added to.
+    NOT PRIVATE by itself: privacy depends on the values that the random numbers are added to.
 
     ``dp.rng.generator`` is the same function. Every real number that is drawn is the multiple of
     `granularity` nearest to an ideal number (uniform numbers are rounded down). Rounding is

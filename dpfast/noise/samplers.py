@@ -63,7 +63,7 @@ def draw(
     `value` or `scale`.
 
     Privacy: rounding to a public grid is post-processing of an ideal, real-valued sample, so the
-    guarantee is that of the caller's calibration.
+    sample has the guarantee for which the caller calibrated the scale.
 
     Parameters
     ----------

@@ -1,10 +1,9 @@
 """Private selection: draw a candidate with a high score, where scores depend on the data.
 
-The exponential mechanism, permute-and-flip and top-k, drawn exactly for about one read of the
-scores. The caller computes the scores and states how much one of them can change between
-neighboring datasets (`sensitivity`). A draw is only as private as that number is right.
-
-Candidates that are private answers themselves are another matter: see `best_of`.
+Functions for the exponential mechanism, permute-and-flip and top-k draw exactly, for about one read
+of the scores. The caller computes the scores and states how much a score can change between
+neighboring datasets (`sensitivity`). A draw is only as private as that number is right. For
+candidates that are private answers themselves, see `best_of`.
 """
 
 from .api import exponential, noisy_max, permute_and_flip, top_k

@@ -154,8 +154,8 @@ def exponential(
     (`dpfast.privacy.range_within`).
 
     Each draw is charged: `size` draws cost `size` times the requested loss, and a table of rows
-    that loss for each row. (The losses of rows about disjoint people need not be added up: give
-    such rows a call and a budget of their own.)
+    costs the requested loss for each row. (The losses of rows about disjoint people need not be
+    added up: give such rows a call and a budget of their own.)
 
     Parameters
     ----------
@@ -271,15 +271,16 @@ def permute_and_flip(
 
     Candidates are visited in random order, and each is taken with probability ``exp(c (score -
     best))``, until one is taken. The largest of ``score + Exp(1) / c`` has the same distribution.
-    For the same epsilon the error is never larger than that of `exponential`, and down to half of
-    it.
+    For the same epsilon the error is never larger than with `exponential`, and can be half as
+    large.
 
     Privacy
     -------
     On neighboring datasets every score differs by at most `sensitivity`. A draw is
-    epsilon-differentially private (McKenna and Sheldon, NeurIPS 2020). It does not have bounded
-    range, so a budget in rho is charged the loss of any pure mechanism, epsilon tanh(epsilon / 2),
-    and `rho` uses the epsilon with that loss. With rho, `exponential` is the better choice.
+    epsilon-differentially private (McKenna and Sheldon, NeurIPS 2020). The draw does not have
+    bounded range, so a budget in rho is charged the loss of any pure mechanism, epsilon
+    tanh(epsilon / 2), and `rho` uses the epsilon with that loss. With rho, `exponential` is the
+    better choice.
 
     Parameters
     ----------
@@ -352,10 +353,10 @@ def top_k(
     Privacy
     -------
     On neighboring datasets every score differs by at most `sensitivity`. The requested loss covers
-    the whole answer, including its order. Each of the `k` draws has epsilon / k and bounded range,
-    so the answer is epsilon-differentially private (Durfee and Rogers, NeurIPS 2019) and epsilon**2
-    / (8 k) zCDP (Cesar and Rogers, ALT 2021); `rho` gives each draw rho / k. A table of rows is
-    charged that loss for each row.
+    the whole answer, including its order. Each of the `k` draws has a loss of epsilon / k and
+    bounded range, so the answer is epsilon-differentially private (Durfee and Rogers, NeurIPS 2019)
+    and epsilon**2 / (8 k) zCDP (Cesar and Rogers, ALT 2021); `rho` gives each draw rho / k. A table
+    of rows is charged the requested loss for each row.
 
     Parameters
     ----------
@@ -446,14 +447,15 @@ def noisy_max(
 ) -> Prepared[int | Indices]:
     """Report the noisy maximum: the candidate whose score is the largest after noise is added.
 
-    Other libraries know these mechanisms by this name. No noise is added here: with exponential
-    noise the answer has the distribution of `permute_and_flip`, with Gumbel noise that of
-    `exponential`, and it is drawn by that function.
+    Other libraries use this name for two mechanisms. No noise is added here: the function calls
+    `permute_and_flip`, whose answer has the same distribution as with exponential noise, or
+    `exponential`, whose answer has the same distribution as with Gumbel noise.
 
     Privacy
     -------
-    Neighbors and loss as for that function (McSherry and Talwar, FOCS 2007; McKenna and Sheldon,
-    NeurIPS 2020). Ding et al. (2021) show that permute-and-flip is exponential noise.
+    Neighbors and loss are as for the function that is called (McSherry and Talwar, FOCS 2007;
+    McKenna and Sheldon, NeurIPS 2020). Ding et al. (2021) show that permute-and-flip is the noisy
+    maximum with exponential noise.
 
     Parameters
     ----------
@@ -474,7 +476,7 @@ def noisy_max(
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     noise : {"auto", "exponential", "gumbel"}, default "auto"
-        "auto" is exponential noise for a loss in epsilon and Gumbel noise for one in rho.
+        "auto" is exponential noise for a loss in epsilon and Gumbel noise for a loss in rho.
 
     Returns
     -------
@@ -488,7 +490,7 @@ def noisy_max(
 
     Notes
     -----
-    Cost: as for that function.
+    Cost: as for the function that is called.
 
     References
     ----------

@@ -142,8 +142,8 @@ def best_of(
     """Release the best of a random number of runs of a private mechanism.
 
     Use it for candidates that cost privacy themselves, such as models that are trained privately
-    with random hyperparameters. Two or three times the loss of one run pays for all of them, for
-    any number of candidates.
+    with random hyperparameters. Two or three times the loss of one run pays for all runs, for any
+    number of candidates.
 
     Privacy
     -------
@@ -152,10 +152,10 @@ def best_of(
     a truncated negative binomial distribution. The call costs ``(2 + eta)`` times a pure loss (Liu
     and Talwar, STOC 2019; Papernot and Steinke, "Hyperparameter tuning with Renyi differential
     privacy", ICLR 2022; all proofs are in ``dpfast/privacy/repetition.py``); `repeated_selection`
-    of `dpfast.privacy` computes it.
+    of `dpfast.privacy` computes this loss.
 
-    Nothing but the best may be shown. In particular the number of runs must remain secret, because
-    it reveals something about all of them.
+    Only the best run may be shown. In particular the number of runs must remain secret, because it
+    reveals something about all runs.
 
     A run that fails counts as an answer with a score above all others: the first failure ends the
     call, with an error that names the class of the run's error. So the proof for `run_loss` has to
@@ -172,8 +172,8 @@ def best_of(
     gamma : float, Fraction or Decimal
         From 1e-6 to below 1: the smaller, the more runs.
     eta : float, Fraction or Decimal, default 1
-        Greater than -1. 1 is a geometric number of runs, of ``1 / gamma`` on average; 0 is a
-        logarithmic one, of ``(1 / gamma - 1) / ln(1 / gamma)`` on average, at two thirds of the
+        Greater than -1. With 1 the number of runs is geometric, with the mean ``1 / gamma``; with 0
+        it is logarithmic, with the mean ``(1 / gamma - 1) / ln(1 / gamma)``, at two thirds of the
         cost.
     delta : float, Fraction or Decimal, optional
         The delta of a loss (epsilon, delta). Only for a `run_loss` in rho.
@@ -190,8 +190,8 @@ def best_of(
     Returns
     -------
     Best
-        A pair of ``score`` and ``answer``. If scores are equal, the first is the best; NaN is the
-        lowest.
+        A pair of ``score`` and ``answer``. Of equal scores the first is the best; NaN is the lowest
+        score.
 
     Raises
     ------
@@ -207,8 +207,8 @@ def best_of(
 
     Notes
     -----
-    Cost: that of the runs. There is at least one run and no upper limit: one in e**t calls has t
-    times as many as ``1 / gamma``.
+    Cost: the runs. There is at least one run and no upper limit: one in e**t calls has t times as
+    many runs as ``1 / gamma``.
 
     Examples
     --------

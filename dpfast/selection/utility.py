@@ -97,7 +97,7 @@ def expected_error(
     -------
     float or ndarray of float64
         In the unit of the scores; for a table an array of its shape without `axis`. The best score
-        is that of the candidates that are not excluded.
+        is taken over the candidates that are not excluded.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def utility_bound(
     beta: Number | None = None,
     optimal: int = 1,
 ) -> float:
-    """Return a bound on how far below the best score the exponential mechanism answers.
+    """Return a bound on how far the score of an exponential mechanism's answer is below the best.
 
     With probability at least ``1 - exp(-t)`` the score of the answer is above ``best - gap`` for
     ``gap = (2 sensitivity / epsilon) (ln(candidates / optimal) + t)``, half of that for monotone
