@@ -1,7 +1,7 @@
 """Streams of adaptive queries for one privacy loss, paid for when the stream is opened.
 
-Independent noise for each query soon uses up a budget. A query costs something only if it cannot be
-answered from public information.
+Independent noise for each query soon uses up a budget. In these streams a query costs something
+only if it cannot be answered from public information.
 """
 
 from .linear_stream import Answer

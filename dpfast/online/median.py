@@ -65,7 +65,7 @@ class MedianMechanism(LinearStream):
     failure : float, default 0.05
         The largest probability that any answer of the stream has a larger error.
     size : int, optional
-        The number of rows of a candidate, up to 255. By default the largest one with at most
+        The number of rows of a candidate, up to 255. By default the largest size with at most
         500,000 candidates.
     candidates : int, optional
         Take this many random candidates instead of all. This may cost accuracy (if no candidate is
@@ -74,12 +74,12 @@ class MedianMechanism(LinearStream):
         What makes a query hard. "distance": the error of the median exceeds a threshold. A hard
         answer then removes the half of the candidates on its wrong side. "closeness", as in the
         paper: the candidates as a whole are not close to the data. Then all candidates that are not
-        near the answer are removed. It needs a multiple of the loss for the same accuracy.
+        near the answer are removed. This test needs a multiple of the loss for the same accuracy.
     name : str, optional
         Keep the stream in the file of the budget under this name. Opened again with the same
         arguments, by any process, the stream continues after its last answer and is not paid for
         again. The file then holds digests of the queries, the hard queries, all answers, and, until
-        the stream is over, a secret: protect it as you protect the data (see
+        the stream is over, a secret: protect the file as you protect the data (see
         ``docs/guide/streams.md``).
     budget : Budget, optional
         The budget that pays for all answers, before rows are read or random bits are drawn.

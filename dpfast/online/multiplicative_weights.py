@@ -26,13 +26,13 @@ MOST = 1 << 24
 
 
 class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
-    """Answer a stream of linear queries from a public distribution, updated after hard ones.
+    """Answer a stream of linear queries from a public distribution, updated after hard queries.
 
     The distribution over the universe is uniform at first. A query is easy if its mean under the
     distribution is nearly right. That mean is then the answer and costs nothing. Otherwise the
     query is hard: it is answered with noise, and the weights of the elements in the direction of
     the answer grow. Each hard query brings the distribution nearer to the data, so there are at
-    most ``ln(N) / (2 gap**2)`` of them.
+    most ``ln(N) / (2 gap**2)`` hard queries.
 
     Privacy
     -------

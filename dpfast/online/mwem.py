@@ -199,17 +199,18 @@ class _Fitting(Opening[A]):
 class MWEM(HasDistribution):
     """Answer many linear queries, known beforehand, from a distribution fitted to the data.
 
-    In each round the exponential mechanism finds a query for which the distribution is wrong. It is
-    measured with noise, and the distribution is updated to agree with all measurements.
+    In each round the exponential mechanism finds a query for which the distribution is wrong. This
+    query is measured with noise, and the distribution is updated to agree with all measurements.
 
     Privacy
     -------
     Neighbors are datasets of the same public number of rows that differ in one row. The result
     satisfies the requested loss (Hardt, Ligett and McSherry, NeurIPS 2012): each of the `rounds`
     gets an equal share, half of it for the choice and half for the measurement. If all queries are
-    measured at once, nothing is chosen, and noise is for the vector of all answers: an element has
-    the nonnegative values q, so replacing one element by another changes the answers by at most the
-    sum of both L1 norms, and in squared L2 norm by at most the sum of both squared norms.
+    measured at once, nothing is chosen, and noise is made for the vector of all answers. Each
+    element has a vector of nonnegative values, one for each query. So replacing one element by
+    another changes the answers by at most the sum of the L1 norms of both vectors, and in squared
+    L2 norm by at most the sum of both squared norms.
 
     The choice has bounded range, so its zCDP loss is less than epsilon**2 / 8
     (`dpfast.privacy.Draws`). A budget in rho that pays for an epsilon adds up these two losses of
@@ -236,7 +237,7 @@ class MWEM(HasDistribution):
         queries are measured at once.
     average : bool, default False
         Whether the result is the average of the distributions after each round, for which the
-        theorem holds, or the last one, which is usually nearer to the data.
+        theorem holds, or the last distribution, which is usually nearer to the data.
     name : str, optional
         Keep the measurements in the file of the budget under this name. Called again with the same
         arguments, by any process, the result is the same and is not paid for again.

@@ -130,14 +130,14 @@ class HasDistribution:
         Parameters
         ----------
         rows : int, optional
-            Their number; by default that of the data.
+            The number of synthetic rows; by default the number of rows of the data.
 
         Returns
         -------
         ndarray, shape (rows,)
             Elements of the universe in its order, or their numbers 0 .. N - 1 if they have no
-            names. The mean of a query over them differs from that under the distribution by at
-            most ``N / (4 * rows)``.
+            names. The mean of a query over these rows differs from the mean under the distribution
+            by at most ``N / (4 * rows)``.
 
         Raises
         ------

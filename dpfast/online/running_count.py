@@ -139,10 +139,10 @@ class RunningCount(Session[int, Total]):
     """Count values that arrive step by step, and release the private total after each step.
 
     The loss is paid when the stream is opened, for all steps. The error grows with the logarithm of
-    their number; with noise for each value it would grow with the square root, and with fresh noise
-    for each total in proportion to the number of steps. A stream for `rho`, or for `epsilon` with
-    `delta`, of at most 16,384 steps and without a name, uses no tree and has about half of the
-    error of a tree.
+    the number of steps, because noise is added to a tree of partial sums. With noise for each value
+    the error would grow with the square root of the number of steps, and with fresh noise for each
+    total in proportion to it. A stream for `rho`, or for `epsilon` with `delta`, of at most 16,384
+    steps and without a name, uses no tree and has about half of the error of a tree.
 
     Privacy
     -------
@@ -162,7 +162,8 @@ class RunningCount(Session[int, Total]):
         The largest amount that a row can add to the value of its step: 1 for a count.
     fan_out : int, optional
         The number of children of a node. By default the number with the least mean variance of all
-        totals, given the number of steps, the loss and the name alone; it may also be no tree.
+        totals, given the number of steps, the loss and the name alone; the best may be to have no
+        tree.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -171,8 +172,8 @@ class RunningCount(Session[int, Total]):
         Keep the stream in the file of the budget under this name. Opened again with the same
         arguments, by any process, the stream continues after its last step and is not paid for
         again. The file then holds all totals and, until the last step, the exact sums that are
-        still open: protect it as you protect the data (see ``docs/guide/streams.md``). A stream
-        with a name always has a tree, so that the file need not hold all values.
+        still open: protect the file as you protect the data (see ``docs/guide/streams.md``). A
+        stream with a name always has a tree, so that the file need not hold all values.
     budget : Budget, optional
         The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional
@@ -196,7 +197,7 @@ class RunningCount(Session[int, Total]):
     -----
     Cost: some tens of microseconds a step; memory for one integer a level. Without a tree a step
     takes up to a millisecond, and memory grows with the number of steps. A person in several steps
-    is several rows here: `dpfast.privacy.group` computes the loss.
+    is several rows here: `dpfast.privacy.group` computes the loss of a person.
 
     References
     ----------

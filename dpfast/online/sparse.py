@@ -99,16 +99,16 @@ class _Question(NamedTuple):
 class SparseVector(Session[_Question, Finding | Findings]):
     """Tell which values of a stream exceed a threshold; only the positives cost.
 
-    The loss is paid when the stream is opened and does not grow with the number of values below.
-    The stream halts once `positives` values were found above.
+    The loss is paid when the stream is opened and does not grow with the number of values below the
+    threshold. The stream halts once `positives` values were found above.
 
     Privacy
     -------
     On neighboring datasets every value differs by at most `sensitivity`. All answers together
     satisfy the requested loss (Dwork, Naor, Reingold, Rothblum and Vadhan, STOC 2009), in the
     version of Lyu, Su and Li (VLDB 2017, algorithm 7) with its shares of the loss. For `rho` and
-    `delta` it is the better of that and of fresh threshold noise for each positive, whose losses
-    add up in zCDP.
+    `delta` the stream may use fresh threshold noise for each positive instead, whose losses add up
+    in zCDP, if that is better.
 
     Each value and its threshold may depend on earlier answers. A threshold must not depend on the
     data in any other way. The noise is discrete Laplace noise on integers, exactly. Numbers that
@@ -120,7 +120,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
     positives : int
         The number of values that may be found above.
     threshold : int or float, default 0
-        The public threshold, in the units of the values. A question may have its own.
+        The public threshold, in the units of the values. A call of `answer` may pass another one.
     sensitivity : int, float, Fraction or Decimal, default 1
         The most that one value can change between neighbors; an integer for integer values.
     epsilon, delta, rho : float, Fraction or Decimal, optional
@@ -129,8 +129,8 @@ class SparseVector(Session[_Question, Finding | Findings]):
         Whether all values change in the same direction between any two neighbors, as counts do when
         one row is added or removed. The comparison then needs about half the noise.
     answers : bool or number, default False
-        Whether a noisy number is returned with each positive, for half of the loss; or the share of
-        the loss.
+        Whether a noisy number is returned with each positive, for half of the loss; a number is the
+        share of the loss instead of a half.
     granularity : float, optional
         For values that are not integers: a public power of two; values are rounded down to its
         multiples. About 1e-4 of the sensitivity works well.
@@ -142,7 +142,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         Keep the stream in the file of the budget under this name. Opened again with the same
         arguments, by any process, the stream continues after its last answer and is not paid for
         again. The file then holds all answers and, until the stream is over, its secret threshold
-        noise: protect it as you protect the data (see ``docs/guide/streams.md``).
+        noise: protect the file as you protect the data (see ``docs/guide/streams.md``).
     budget : Budget, optional
         The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional
@@ -245,7 +245,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         value : int, or float with a granularity
             The exact value on the data.
         threshold : int or float, optional
-            By default that of the stream.
+            By default the threshold of the stream.
         number : int, optional
             For a stream with a name: the number of the call, from 0 on. If this call has been
             answered, the recorded answer is returned, whatever the value is now; otherwise it must
@@ -291,7 +291,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         values : array_like of shape (n,)
             Integers, or floats with a granularity: the exact values on the data.
         thresholds : array_like of shape (n,), optional
-            By default that of the stream for all.
+            By default the threshold of the stream, for all values.
         number : int, optional
             As for `answer`.
 

@@ -63,8 +63,8 @@ def compose(*losses: Loss) -> Loss:
     Parameters
     ----------
     *losses : Pure, Approx or ZCDP
-        Losses under one neighboring relation, which is that of the result. If one is a ZCDP, the
-        others are converted.
+        Losses under one neighboring relation, which is also the relation of the result. If one loss
+        is a ZCDP, the others are converted.
 
     Returns
     -------
@@ -111,8 +111,8 @@ def parallel(
         position in a list of public length.
     staying : sequence of losses or None, optional
         Only under replace with parts by content: the loss of each release, under replace, if a row
-        is replaced by one of the same part. None if such a replacement changes nothing (a count of
-        rows). By default it is derived from `losses`.
+        is replaced by a row of the same part. None if such a replacement changes nothing (a count
+        of rows). By default it is derived from `losses`.
 
     Returns
     -------
@@ -130,13 +130,13 @@ def parallel(
     Notes
     -----
     Under replace, two neighbors x and x' differ in a row that is r in x and r' in x'. If r and r'
-    belong to parts a and b, part a loses a row and part b gains one, each an add-remove step of one
-    release, and the two releases draw independently, so the two losses compose: e_a + e_b, delta_a
-    + delta_b, rho_a + rho_b. If r' is in no part, only part a changes, which costs e_a. If a = b,
-    the two steps are of the same release: a group of two, 2 e, delta (1 + exp(e)), 4 rho, unless
-    `staying` gives a smaller loss. (A loss under replace alone says nothing about a part that grows
-    or shrinks, so it is not allowed in `losses`.) McSherry, SIGMOD 2009, for the largest loss under
-    add-remove. `proofs/composition.v` proves it for epsilon and delta.
+    belong to parts a and b, part a loses a row and part b gains a row. Each change is an add-remove
+    step of one release, and the two releases draw independently, so the two losses compose: e_a +
+    e_b, delta_a + delta_b, rho_a + rho_b. If r' is in no part, only part a changes, which costs
+    e_a. If a = b, the two steps are of the same release: a group of two, 2 e, delta (1 + exp(e)), 4
+    rho, unless `staying` gives a smaller loss. (A loss under replace alone says nothing about a
+    part that grows or shrinks, so it is not allowed in `losses`.) McSherry, SIGMOD 2009, for the
+    largest loss under add-remove. `proofs/composition.v` proves it for epsilon and delta.
 
     Examples
     --------
@@ -204,8 +204,8 @@ def group(loss: Loss, size: int) -> Loss:
     Returns
     -------
     Pure, Approx or ZCDP
-        Under the same relation: ``size epsilon``; ``size epsilon`` with
-        ``delta (exp(size epsilon) - 1) / (exp(epsilon) - 1)``, rounded up at the 15th digit;
+        Under the same relation. Pure: ``size epsilon``. With a delta: ``size epsilon`` and ``delta
+        (exp(size epsilon) - 1) / (exp(epsilon) - 1)``, rounded up at the 15th digit. ZCDP:
         ``size**2 rho``.
 
     Raises
@@ -216,10 +216,10 @@ def group(loss: Loss, size: int) -> Loss:
     Notes
     -----
     A chain of `size` neighbors lies between two such datasets (Dwork, McSherry, Nissim and Smith,
-    TCC 2006); for delta the sum of delta exp(i epsilon), i < size, along the chain; for rho Bun and
-    Steinke, TCC 2016. For `Draws`, ranges add up along the chain, and so do sensitivities: Laplace
-    noise costs as much as for `size` times the cells. For randomized responses their distribution
-    is not used.
+    TCC 2006). The delta is the sum of delta exp(i epsilon), i < size, along the chain. For rho see
+    Bun and Steinke, TCC 2016. For `Draws`, ranges add up along the chain, and so do sensitivities:
+    Laplace noise costs as much as for `size` times the cells. The distribution of randomized
+    responses is not used.
 
     Examples
     --------
@@ -252,9 +252,9 @@ def group_within(loss: Loss, size: int) -> Loss:
     Returns
     -------
     Pure, Approx or ZCDP
-        Under the same relation: ``epsilon / size``; the same with
+        Under the same relation. Pure: ``epsilon / size``. With a delta: ``epsilon / size`` and
         ``delta (exp(epsilon / size) - 1) / (exp(epsilon) - 1)``, rounded down so that `group` does
-        not pass `loss`; ``rho / size**2``.
+        not exceed `loss`. ZCDP: ``rho / size**2``.
 
     Raises
     ------
@@ -263,11 +263,10 @@ def group_within(loss: Loss, size: int) -> Loss:
 
     Notes
     -----
-    See `group`. A mechanism with additive noise for a sensitivity of 1 has, for this loss, the
-    noise that sums of `size` such rows need: Laplace noise of scale ``size / epsilon``, Gaussian
-    noise of ``size / sqrt(2 rho)``. The same holds for the rate of an exponential mechanism, in
-    epsilon. For (epsilon, delta) a mechanism that is calibrated to such sums directly has less
-    noise.
+    See `group`. For this loss, a mechanism with additive noise for a sensitivity of 1 has the noise
+    that sums of `size` rows need: Laplace noise of scale ``size / epsilon``, Gaussian noise of
+    ``size / sqrt(2 rho)``. The same holds for the rate of an exponential mechanism, in epsilon. For
+    (epsilon, delta) a mechanism that is calibrated to such sums directly has less noise.
 
     Examples
     --------
@@ -327,7 +326,7 @@ def steps(relation: Neighbors, wanted: Neighbors, max_rows: int | None = None) -
 def convert(
     loss: Loss, relation: Neighbors, wanted: Neighbors, *, max_rows: int | None = None
 ) -> Loss | None:
-    """Return the loss under another neighboring relation, or None if none can be derived.
+    """Return the loss under another neighboring relation, or None if no loss can be derived.
 
     Replacing a row is removing one and adding one, so a loss under add-remove holds for groups of
     two: (2 epsilon, delta (1 + e^epsilon)), or 4 rho. A loss under replace says nothing about
@@ -337,12 +336,12 @@ def convert(
     ----------
     loss : Pure, Approx or ZCDP
     relation, wanted : {"replace", "add-remove"}
-        The relation of the loss, and that of the result.
+        The relation of the loss, and the relation of the result.
     max_rows : int, optional
-        The largest number of rows of a person: convert a loss of rows to one of people. The bound
-        must be public, and hold for everybody who may be in the data. Adding or removing a person
-        is a group of `max_rows` rows, replacing one by another is a group of twice as many. A loss
-        of rows under replace says nothing about people, whose numbers of rows may differ.
+        The largest number of rows of a person: convert a loss per row to a loss per person. The
+        bound must be public, and hold for everybody who may be in the data. Adding or removing a
+        person is a group of `max_rows` rows, and replacing a person is a group of twice as many. A
+        loss per row under replace says nothing about people, whose numbers of rows may differ.
 
     Returns
     -------
@@ -412,7 +411,7 @@ def post_processing(loss: Loss) -> Loss:
 
 
 def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
-    """Return less epsilon for many releases, at the cost of a further delta.
+    """Return a smaller total epsilon for many releases, at the cost of a further delta.
 
     Parameters
     ----------
@@ -420,7 +419,7 @@ def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
         Fixed before the first release, under one neighboring relation. The releases may depend on
         earlier answers.
     delta : float, Fraction or Decimal
-        A delta in addition to those of the losses. Greater than 0, less than 1.
+        A delta in addition to the deltas of the losses. Greater than 0, less than 1.
 
     Returns
     -------
@@ -431,8 +430,8 @@ def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If there is no loss, one is a ZCDP (these add up; convert the sum), or the deltas add up to
-        1 or more.
+        If there is no loss, if a loss is a ZCDP (add these up and convert the sum), or if the
+        deltas add up to 1 or more.
 
     Notes
     -----

@@ -30,8 +30,8 @@ class LossDistribution:
 
     Composition is nearly exact for any mix of mechanisms. If the distribution of the noise is
     known, this gives the least epsilon of all methods here: less than `ZCDP.to_approx` for many
-    Gaussian releases, and as much as `optimal_composition` for equal pure ones. Make one with `of`,
-    `gaussian`, `laplace`, `discrete_laplace` or `randomized_response`.
+    Gaussian releases, and as much as `optimal_composition` for equal pure losses. Make a
+    distribution with `of`, `gaussian`, `laplace`, `discrete_laplace` or `randomized_response`.
 
     Notes
     -----
@@ -39,7 +39,8 @@ class LossDistribution:
     PoPETs 2022 (the discretization). The library rounds a distribution towards more loss on a grid
     of `interval` and then convolves in float64. A margin of 1e-12 is added, in delta and relatively
     in epsilon, which is far more than those rounding errors. It is a margin and not a proof, so
-    delta should be well above 1e-12. The neighboring relation is that of the sensitivities.
+    delta should be well above 1e-12. The neighboring relation is the relation for which the
+    sensitivities hold.
 
     Examples
     --------
@@ -79,7 +80,7 @@ class LossDistribution:
 
     @classmethod
     def of(cls, loss: Pure | Approx, *, interval: Number = 1e-4) -> LossDistribution:
-        """Return the loss distribution that dominates those of all mechanisms with a loss.
+        """Return a loss distribution that dominates the distribution of any mechanism with a loss.
 
         Parameters
         ----------

@@ -38,9 +38,9 @@ class Filter:
     and Zrnic, NeurIPS 2021 (a filter at each order of the Renyi divergence); Whitehouse, Ramdas,
     Rogers and Wu, ICML 2023. For each order a > 1, exp((a - 1) (loss so far - a rho so far)) is a
     supermartingale whatever the next loss depends on, so that D_a is at most a times the limit. A
-    filter with an Approx limit is the ZCDP filter followed by the conversion. It takes no loss with
-    a delta. All losses are for one neighboring relation. `dpfast.Budget` is a Pure or ZCDP filter
-    with a ledger. A refused release is not counted, and a smaller one may follow.
+    filter with an Approx limit is the ZCDP filter followed by the conversion. No filter takes a
+    loss with a delta. All losses are for one neighboring relation. `dpfast.Budget` is a Pure or
+    ZCDP filter with a ledger. A refused release is not counted, and a smaller one may follow.
 
     Several threads may share a filter. It can be neither pickled nor copied.
 

@@ -169,8 +169,8 @@ class Pure(_Amounts):
 class Draws(Pure):
     """The pure loss of draws from a known distribution, which costs less in rho.
 
-    Each draw has epsilon / draws. Its rho is the exact supremum over all orders, rounded up. The
-    proofs are in ``dpfast/privacy/prices.py``.
+    Each draw has a loss of epsilon / draws. The rho of a draw is the exact supremum over all
+    orders, rounded up. The proofs are in ``dpfast/privacy/prices.py``.
 
     Parameters
     ----------
@@ -191,8 +191,8 @@ class Draws(Pure):
         FORC 2026).
     categories : int, optional
         Each draw is one of this many possible answers, as in `dpfast.response.kary`. For up to ``2
-        + 2 exp(e / 2)`` of them it is e (exp(e) - 1) / (exp(e) - 1 + categories)-zCDP; for more the
-        supremum is found by a search.
+        + 2 exp(e / 2)`` answers a draw is e (exp(e) - 1) / (exp(e) - 1 + categories)-zCDP; for more
+        answers the supremum is found by a search.
 
     Raises
     ------
@@ -242,7 +242,7 @@ class Draws(Pure):
 class Approx(_Amounts):
     """Approximate differential privacy, (epsilon, delta).
 
-    It has two amounts, so there is no ``float(loss)``.
+    Such a loss has two amounts, so there is no ``float(loss)``.
 
     Parameters
     ----------
@@ -250,9 +250,9 @@ class Approx(_Amounts):
         ``epsilon > 0`` and ``0 < delta < 1``.
     rho : int, float, Decimal or Fraction, optional
         The rho of a mechanism that is also rho-zCDP, for example because its noise is Gaussian: a
-        budget of rho charges it. By default none is known; if delta is the probability of a
-        failure, there is none. It does not affect equality: losses of the same epsilon and delta
-        are equal.
+        budget of rho charges it. By default no rho is known; if delta is the probability of a
+        failure, there is none. The rho does not affect equality: losses of the same epsilon and
+        delta are equal.
 
     Raises
     ------

@@ -116,7 +116,7 @@ def optimal_composition(
     times : int
         At least 1.
     delta : float, Fraction or Decimal, optional
-        The total delta, those of the releases included. The least epsilon for it is returned.
+        The total delta, including the deltas of the releases. The least epsilon for it is returned.
     epsilon : float, Fraction or Decimal, optional
         The total epsilon, instead of `delta`. The least delta for it is returned.
 

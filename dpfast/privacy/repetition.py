@@ -95,10 +95,10 @@ def repeated_selection(
     gamma : float, Fraction or Decimal
         From 1e-6 to below 1: the smaller, the more runs.
     eta : float, Fraction or Decimal, default 1
-        Greater than -1. 1 is a geometric number of runs, of ``1 / gamma`` on average; 0 a
-        logarithmic one, of ``(1 / gamma - 1) / ln(1 / gamma)``.
+        Greater than -1. With 1 the number of runs is geometric, with the mean ``1 / gamma``; with 0
+        it is logarithmic, with the mean ``(1 / gamma - 1) / ln(1 / gamma)``.
     delta : float, Fraction or Decimal, optional
-        For a loss of (epsilon, delta), which a `run_loss` in rho needs; for a pure `run_loss`
+        For a loss of (epsilon, delta). Needed if `run_loss` is in rho; with a pure `run_loss`
         epsilon may be smaller.
 
     Returns
