@@ -72,8 +72,8 @@ class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
     (`neighbors`). Everything that is learned satisfies the requested loss, all rounds together:
     each round is a vector of exact integer sums with noise for its joint sensitivity
     (``dpfast/learn/gradient_rounds.py`` has the proof). This is DP-EBM (Nori, Caruana, Bu, Shen and
-    Kulkarni, ICML 2021) with public bins, joint sensitivities, and counts of bins from the round
-    that starts it.
+    Kulkarni, ICML 2021) with public bins, joint sensitivities, and counts of bins from the first
+    round.
 
     Parameters
     ----------

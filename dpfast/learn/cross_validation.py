@@ -153,7 +153,7 @@ def cross_validate(
     Cost: that of `cv` fits and scores, and a read of the data to number its rows.
 
     A fit has a `cv`-th part of the loss and `cv` - 1 of `cv` parts of the rows. So scores are lower
-    than that of a fit of all rows with the whole loss, and decrease with the number of folds.
+    than the score of a fit of all rows with the whole loss, and decrease with the number of folds.
     scikit-learn's `cross_validate` with a learner of dpfast pays for the fits, and its scores are
     NOT PRIVATE.
 

@@ -224,15 +224,16 @@ class Estimator(ABC):
         ----------
         X : array_like of shape (n, d), structured array, table, or source
         y : array_like of shape (n,), or str
-            The label or the target of each row. If the columns of X have names, it may be the name
-            of a column, which then is not a feature. Clusters and components ignore it.
+            The label or the target of each row. If the columns of X have names, `y` may be the name
+            of a column, which then is not a feature. Learners of clusters and components ignore
+            `y`.
         ids : array_like of shape (n,), or str, optional
             The id of the person of each row, or the name of the column of ids, which then is not a
             feature. Then the privacy unit is a person: neighbors differ in all rows of one person
             (``dpfast/sulq/rounds.py`` has the proof).
         max_rows : int, optional
             With `ids`, and only then: how many rows of a person count at most. If a person has more
-            rows, a uniform choice by a fresh secret key counts, which is made once for the whole
+            rows, a uniform choice of them counts, made by a fresh secret key once for the whole
             fit.
         budget : Budget, optional
             Pays before data or randomness are touched; by default the budget of the ``with`` block.
@@ -427,18 +428,20 @@ class Weighted(Estimator):
         ----------
         X : array_like of shape (n, d), structured array, table, or source
         y : array_like of shape (n,), or str
-            The label or the target of each row. If the columns of X have names, it may be the name
-            of a column, which then is not a feature. Clusters and components ignore it.
+            The label or the target of each row. If the columns of X have names, `y` may be the name
+            of a column, which then is not a feature. Learners of clusters and components ignore
+            `y`.
         sample_weight : array_like of shape (n,), optional
-            A number for each row, a function of that row alone: how many times the row counts. It
-            is clipped to `weight_bounds`, and noise is calibrated to a row of the largest weight.
+            A number for each row, a function of that row alone: how many times the row counts.
+            Weights are clamped to `weight_bounds`, and noise is calibrated to a row of the largest
+            weight.
         ids : array_like of shape (n,), or str, optional
             The id of the person of each row, or the name of the column of ids, which then is not a
             feature. Then the privacy unit is a person: neighbors differ in all rows of one person
             (``dpfast/sulq/rounds.py`` has the proof).
         max_rows : int, optional
             With `ids`, and only then: how many rows of a person count at most. If a person has more
-            rows, a uniform choice by a fresh secret key counts, which is made once for the whole
+            rows, a uniform choice of them counts, made by a fresh secret key once for the whole
             fit.
         budget : Budget, optional
             Pays before data or randomness are touched; by default the budget of the ``with`` block.

@@ -311,11 +311,11 @@ class ID3Classifier(Binned, ProbabilisticClassifier):
     -------
     Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
     (`neighbors`). The tree, its counts included, satisfies the requested loss, all rounds together.
-    (ID3 of Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the joint sensitivity of a
-    level; Friedman and Schuster, KDD 2010, for `splits` "exponential", with the bounded range of
-    scores that all move in one direction.) With ``criterion="entropy"`` and "exponential" that is a
-    statement about datasets of at most `most_rows` rows; a larger one is refused, which shows that
-    it is larger.
+    The algorithm is ID3 of Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the joint
+    sensitivity of a level. With `splits` "exponential" it follows Friedman and Schuster, KDD 2010,
+    with the bounded range of scores that all move in one direction. With ``criterion="entropy"``
+    and "exponential" the loss holds for datasets of at most `most_rows` rows; a larger dataset is
+    refused, which shows that it is larger.
 
     Parameters
     ----------

@@ -351,7 +351,7 @@ class KMeans(Transformer, Scored):
     ----------
     n_clusters : int, default 8
     bounds : (float, float), or a pair for each column
-        Public limits of the values, in the data's units; values outside are clipped. The bounds
+        Public limits of the values, in the data's units; values outside are clamped. The bounds
         must not come from the data.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of `fit`: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
@@ -359,11 +359,11 @@ class KMeans(Transformer, Scored):
         The neighboring relation: by default that of the budget of `fit`, else "add-remove".
     max_iter : int, optional
         Number of rounds, each with an equal part of the loss. By default the first round has a
-        fifth of the loss, and its released answers decide whether the rest is for four more rounds,
-        for two or for one; one is best with few rows for the loss, the clusters and the columns.
+        fifth of the loss, and its released answers decide whether the rest is for four, two or one
+        more rounds; one round is best with few rows for the loss, the clusters and the columns.
         With nine columns or fewer, a tenth of the loss first pays for the number of rows; if there
-        are few, the rest, or half of it, pays for the counts of up to 512 cells. The number must
-        not be chosen by looking at results.
+        are few rows, the rest of the loss, or half of the rest, pays for the counts of up to 512
+        cells. `max_iter` must not be chosen by looking at results.
     init : "cells", "spread", or array_like of shape (n_clusters, d), default "cells"
         The starting centers. "cells": the first round counts and sums the rows of up to eight
         public cells for each cluster, and starting centers are computed from these released numbers
@@ -373,7 +373,7 @@ class KMeans(Transformer, Scored):
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         How NaN is treated, as in `quantile`; "drop" leaves out the whole row.
     weight_bounds : (float, float), optional
-        Public limits of the weights in `fit`, not negative; weights are clipped to them. The bounds
+        Public limits of the weights in `fit`, not negative; weights outside are clamped. The bounds
         must not come from the data. Noise is calibrated to a row of the largest weight
         (``dpfast/learn/weights.py`` has the proof), and a number of rows is then a sum of weights.
         Ignored without weights.
@@ -406,11 +406,11 @@ class KMeans(Transformer, Scored):
     as many centers as the round has cells.
 
     A center whose noisy count is less than three standard deviations of the noise has no reliable
-    mean. It moves to the center with most rows, and the two share these rows in the next round;
-    after the last round it does not move. If no center has such a count, all centers move half way
-    to the mean of all rows. With three columns or more, means are shrunk towards one another by the
-    part of their differences that noise explains (James and Stein). All decisions between rounds
-    depend on released numbers only.
+    mean. Such a center moves to the center with most rows, and the two share these rows in the next
+    round; after the last round such a center stays. If no center has such a count, all centers move
+    half way to the mean of all rows. With three columns or more, means are shrunk towards one
+    another by the part of their differences that noise explains (James and Stein). All decisions
+    between rounds depend on released numbers only.
 
     Parameters can be read and set as in scikit-learn, which can clone the object and put it into a
     pipeline; a budget is therefore an argument of `fit`.
@@ -475,7 +475,7 @@ class KMeans(Transformer, Scored):
         Parameters
         ----------
         X : array_like of shape (n, d), structured array, table, or source
-            Clipped as in `fit`.
+            Clamped as in `fit`.
 
         Returns
         -------
@@ -534,7 +534,7 @@ class KMeans(Transformer, Scored):
         Returns
         -------
         int64 array of shape (n,)
-            NOT PRIVATE, as those of `predict`.
+            NOT PRIVATE, as the return value of `predict`.
 
         Examples
         --------

@@ -67,16 +67,17 @@ BEYOND, MATTERS = 3.0, 0.1
 class LinearRegression(Weighted, Regressor):
     """Fit linear least squares to noisy sums.
 
-    With enough rows, the sums are products of all features and the target. With fewer rows, they
-    determine one direction in the features, and the slope along it. If noise hides the direction,
-    too, the prediction is the noisy mean of the target. Noisy answers choose between these.
+    With enough rows, the sums are products of all features and the target. With fewer rows, the
+    sums determine one direction in the features, and the slope along this direction. If noise hides
+    the direction, too, the prediction is the noisy mean of the target. Noisy answers choose between
+    these three.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row with its target, added or removed, or replaced
     (`neighbors`). All rounds together satisfy the requested loss (``dpfast/sulq/rounds.py`` has the
     proof), and all attributes are computed from their answers. Rows are rounded to a public grid
-    between their bounds, so all sums are exact integers. The noise in products is that of "Analyze
+    between their bounds, so all sums are exact integers. The noise in products is as in "Analyze
     Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014) with half of the variance off the
     diagonal, for the same loss. ``dpfast/learn/normal_equations.py`` has the proof for the sums of
     the earlier rounds.
@@ -94,8 +95,9 @@ class LinearRegression(Weighted, Regressor):
     ridge : "noise" or float, default "noise"
         A number that is added to the sum of squares of each feature, in units of half the width of
         its bounds, so that the solution is stable: it acts like that many rows at a bound. "noise"
-        adds what the noise may hide, by its public standard deviation, and removes from the slopes
-        the part that noise explains. With a number, all products are released in one round.
+        adds the amount that the noise may hide, by its public standard deviation, and removes from
+        the slopes the part that noise explains. With a number, all products are released in one
+        round.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         How NaN is treated, in features and target, as in `quantile`; "drop" leaves out the row.
     weight_bounds : (float, float), optional

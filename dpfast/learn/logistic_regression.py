@@ -26,7 +26,7 @@ class LogisticRegression(MixedClassifier):
     -------
     Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
     (`neighbors`). Everything that is learned satisfies the requested loss, all rounds together:
-    each is a vector of exact integer sums with noise for its joint sensitivity
+    each round is a vector of exact integer sums with noise for its joint sensitivity
     (``dpfast/learn/gradient_rounds.py`` has the proof; SuLQ, Blum, Dwork, McSherry and Nissim, PODS
     2005; noisy gradients of a convex loss are those of Song, Chaudhuri and Sarwate, GlobalSIP 2013,
     over all rows at once).
@@ -37,7 +37,7 @@ class LogisticRegression(MixedClassifier):
         Public limits of columns of numbers, as in `KMeans`. None for a column of categories.
     categories : sequence of str, float or bool, or one such sequence a column, optional
         The public values of columns of categories, as in `dpfast.histogram`. With `bounds`, a
-        sequence of one for each column, None for a column of numbers.
+        sequence with an entry for each column, None for a column of numbers.
     classes : sequence of str, float or bool
         The public labels, in the same form.
     epsilon, delta, rho, neighbors
@@ -74,7 +74,7 @@ class LogisticRegression(MixedClassifier):
     -----
     Cost: one read of the data for each round. A row whose label is not a class is ignored; a value
     that is not a category of its column adds nothing to any score. Numbers outside of their bounds
-    are clipped, also by `predict`.
+    are clamped, also by `predict`.
 
     With K classes there is one multinomial model, which has less noise than K models of one class
     against the others. Noise acts as a penalty: directions in which rows differ by less than the
@@ -124,7 +124,7 @@ class LogisticRegression(MixedClassifier):
 
     @as_fitted
     def decision_function(self, X: object) -> Floats:
-        """Return the score of each class for each row, or that of the second of two classes.
+        """Return the score of each class for each row, or the score of the second of two classes.
 
         NOT PRIVATE, with errors as in `predict_proba`.
 

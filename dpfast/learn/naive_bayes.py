@@ -61,8 +61,8 @@ class NaiveBayes(MixedClassifier):
     -------
     Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
     (`neighbors`). Everything that is learned satisfies the requested loss: one round of noisy sums
-    (Blum, Dwork, McSherry and Nissim, PODS 2005) for their joint sensitivity. (The sums are those
-    of Vaidya, Shafiq, Basu and Hong, WI 2013; noise is for all of a row at once.)
+    (Blum, Dwork, McSherry and Nissim, PODS 2005) for their joint sensitivity. (The sums are as in
+    Vaidya, Shafiq, Basu and Hong, WI 2013; noise covers all sums of a row at once.)
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class NaiveBayes(MixedClassifier):
         Public limits of columns of numbers, as in `KMeans`. None for a column of categories.
     categories : sequence of str, float or bool, or one such sequence a column, optional
         The public values of columns of categories, as in `dpfast.histogram`. With `bounds`, a
-        sequence of one for each column, None for a column of numbers.
+        sequence with an entry for each column, None for a column of numbers.
     classes : sequence of str, float or bool
         The public labels, in the same form.
     epsilon, delta, rho, neighbors

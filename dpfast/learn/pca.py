@@ -98,16 +98,16 @@ class PCA(_Components):
     release satisfies the requested loss, and all attributes are computed from it. Rows are rounded
     to a public grid around the middle of the bounds, so all sums are exact integers. With `epsilon`
     alone, noise is the difference of two Wishart matrices (``dpfast/noise/wishart.py`` has the
-    proof); otherwise it is that of "Analyze Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014)
-    with half of the variance off the diagonal, for the same loss, or the Wishart noise where it is
-    smaller.
+    proof); otherwise noise is Gaussian as in "Analyze Gauss" (Dwork, Talwar, Thakurta and Zhang,
+    STOC 2014) with half of the variance off the diagonal, for the same loss, or the Wishart noise
+    where that is smaller.
 
     Parameters
     ----------
     n_components : int, optional
         The number of components; by default all.
     bounds : (float, float), or a pair for each column
-        Public limits of the values, in the data's units; values outside are clipped. The bounds
+        Public limits of the values, in the data's units; values outside are clamped. The bounds
         must not come from the data. The noise of a covariance is proportional to the squared
         diagonal of the box of these bounds.
     epsilon, delta, rho, neighbors, nan, weight_bounds

@@ -68,9 +68,9 @@ class Perceptron(Weighted, Classifier):
     Parameters
     ----------
     bounds : (float, float), or a pair for each column
-        Public limits of the values, as in `KMeans`. Give either these or `radius`.
+        Public limits of the values, as in `KMeans`. Give either `bounds` or `radius`.
     radius : float
-        The public largest length of a row as a vector. Numbers are clipped to [-radius, radius],
+        The public largest length of a row as a vector. Numbers are clamped to [-radius, radius],
         and longer rows are shortened to this length. Noise is then smaller by the square root of
         the number of columns.
     epsilon, delta, rho, neighbors
@@ -114,13 +114,14 @@ class Perceptron(Weighted, Classifier):
 
     Coordinates are centered (unless `fit_intercept` is False) and divided by half of their width,
     so the units of the columns do not matter. A step is the sum of y z over the misclassified rows,
-    divided by their noisy number. Of all counted vectors, the one with the least number of mistakes
-    is kept. Training ends when that number is less than three standard deviations of its noise.
+    divided by their noisy number. Of all counted vectors, the vector with the least number of
+    mistakes is kept. Training ends when that number is less than three standard deviations of its
+    noise.
 
     If the classes are separable with a margin g, and rows are no longer than r, constant steps end
     after at most 32 r**2 / g**2 rounds, as long as noise is small compared with g times the number
-    of misclassified rows. If they are not separable, constant steps oscillate, and decreasing steps
-    usually find a better hyperplane.
+    of misclassified rows. If the classes are not separable, constant steps oscillate, and
+    decreasing steps usually find a better hyperplane.
 
     Parameters can be read and set as in scikit-learn; a budget is therefore an argument of `fit`.
 
@@ -205,7 +206,7 @@ class Perceptron(Weighted, Classifier):
         Parameters
         ----------
         X : array_like of shape (n, d), structured array, table, or source
-            The rows, which are not clipped.
+            The rows, which are not clamped.
 
         Returns
         -------

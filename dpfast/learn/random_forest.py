@@ -51,11 +51,11 @@ class RandomForestClassifier(MixedClassifier):
     Privacy
     -------
     Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
-    (`neighbors`). The counts satisfy the requested loss, and all else is computed from them and
-    from public numbers: one round of noisy sums (Blum, Dwork, McSherry and Nissim, PODS 2005) for
-    the joint sensitivity of all leaves. (Splits that do not depend on rows: Jagannathan,
-    Pillaipakkamnatt and Wright, "A practical differentially private random decision tree
-    classifier", ICDMW 2009.)
+    (`neighbors`). The counts are one round of noisy sums for the joint sensitivity of all leaves
+    (Blum, Dwork, McSherry and Nissim, PODS 2005) and satisfy the requested loss. Everything else is
+    computed from the counts and from public numbers. (Splits that do not depend on rows:
+    Jagannathan, Pillaipakkamnatt and Wright, "A practical differentially private random decision
+    tree classifier", ICDMW 2009.)
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class RandomForestClassifier(MixedClassifier):
         Public limits of columns of numbers, as in `KMeans`. None for a column of categories.
     categories : sequence of str, float or bool, or one such sequence a column, optional
         The public values of columns of categories, as in `dpfast.histogram`. With `bounds`, a
-        sequence of one for each column, None for a column of numbers.
+        sequence with an entry for each column, None for a column of numbers.
     classes : sequence of str, float or bool
         The public labels, in the same form.
     epsilon, delta, rho, neighbors
@@ -100,8 +100,8 @@ class RandomForestClassifier(MixedClassifier):
     Cost: one read of the data, and about 10 ns a row for each split on its path in each tree. A row
     whose label is not a class is ignored.
 
-    It suits few rows: 100 flowers at an epsilon of 1. With many rows, `AdditiveBoostingClassifier`
-    mostly classifies more rows correctly.
+    A random forest suits few rows: 100 flowers at an epsilon of 1. With many rows,
+    `AdditiveBoostingClassifier` mostly classifies more rows correctly.
 
     Examples
     --------

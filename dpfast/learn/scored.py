@@ -100,15 +100,16 @@ class Scored(Estimator):
         clusters, minus the sum of the squared distances to the nearest center.
 
         Without a loss this is scikit-learn's score, and NOT PRIVATE: it is an exact statistic of
-        these rows. Do not publish that of secret rows.
+        these rows. Do not publish the score of secret rows.
 
         Privacy
         -------
-        With a loss it is a `dpfast.mean` (for clusters a `dpfast.sum`) of one number for each row,
-        which satisfies that loss by the theorem there, for neighbors that differ in a row, or, with
-        `ids`, in all rows of a person, under the relation of the learner's `neighbors` and the
-        budget. Targets, predictions and features are clamped to their public bounds first. The
-        learned parameters are public: rows that were used for them pay for both.
+        With a loss the score is a `dpfast.mean` (for clusters a `dpfast.sum`) of one number for
+        each row, and satisfies the loss by the theorem of that function. Neighbors differ in a row,
+        or, with `ids`, in all rows of a person, under the relation of the learner's `neighbors` and
+        the budget. Targets, predictions and features are clamped to their public bounds first. The
+        learned parameters are public: rows that were used to learn them pay for the fit and for the
+        score.
 
         Parameters
         ----------
@@ -119,7 +120,8 @@ class Scored(Estimator):
         epsilon, delta, rho : float, Fraction or Decimal, optional
             The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
         ids : array_like of shape (n,), or str, optional
-            Whose row each row is, as in `fit`. Then the privacy unit of the loss is a person.
+            The id of the person of each row, as in `fit`. Then the privacy unit of the loss is a
+            person.
         max_rows : int, optional
             With `ids`, and only then: how many rows of a person count at most, as in `fit`.
         budget : Budget, optional
@@ -144,8 +146,8 @@ class Scored(Estimator):
 
         Notes
         -----
-        Cost: a read of the data. Rows that were learned from flatter what was learned, if little
-        where that is private: keep some split_units, or see `cross_validate`.
+        Cost: a read of the data. The score of rows that the learner learned from is too high, if
+        only a little for a private fit: keep some rows apart, or see `cross_validate`.
 
         Examples
         --------

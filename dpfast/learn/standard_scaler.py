@@ -41,9 +41,10 @@ class StandardScaler(Invertible):
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). The
-    release of the number of rows, sums and squares satisfies the requested loss, and all attributes
-    are computed from it: one round of noisy sums (Blum, Dwork, McSherry and Nissim, PODS 2005),
-    with noise for their joint sensitivity (``dpfast/learn/standard_scaler.py`` has the proof).
+    number of rows, the sums and the sums of squares are one round of noisy sums (Blum, Dwork,
+    McSherry and Nissim, PODS 2005), with noise for their joint sensitivity
+    (``dpfast/learn/standard_scaler.py`` has the proof). The round satisfies the requested loss, and
+    all attributes are computed from it.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ class Transformer(Weighted):
         Parameters
         ----------
         X : array_like of shape (n, d), structured array, table, or source
-            The rows, which are not clipped.
+            The rows, which are not clamped.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class Transformer(Weighted):
         Returns
         -------
         array or table
-            NOT PRIVATE, as that of `transform`.
+            NOT PRIVATE, as the return value of `transform`.
 
         Examples
         --------

@@ -1,8 +1,9 @@
 """SuLQ: noisy sums of functions of a row, and learners and tests that use such sums alone.
 
-A sequence of rounds, each a vector of exact sums over the rows with noise. The function that is
-summed in a round may depend on all earlier answers. One allocation of a budget pays for all rounds,
-and no further round is answered. Learners based on such sums are in `dpfast.learn`.
+An algorithm runs in rounds, and each round is a vector of exact sums over the rows, with noise. The
+function that is summed in a round may depend on all earlier answers. One allocation of a budget
+pays for all rounds, and no further round is answered. Learners based on such sums are in
+`dpfast.learn`.
 
 Blum, Dwork, McSherry and Nissim, "Practical privacy: the SuLQ framework", PODS 2005.
 """

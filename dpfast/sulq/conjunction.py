@@ -119,8 +119,8 @@ def learn_conjunction(oracle: Oracle, *, label: Column | None = None) -> Conjunc
 
     Privacy
     -------
-    Neighbors and loss are those of the oracle: only its answers are used, and everything computed
-    from its answers is post-processing. An `ExactOracle` is not private.
+    The oracle sets neighbors and loss: only its answers are used, and everything computed from its
+    answers is post-processing. An `ExactOracle` is not private.
 
     For each literal l the query is the share of rows whose label says yes and for which l is false.
     Literals with an answer of at most the tolerance t are kept, and their conjunction is the
@@ -128,8 +128,8 @@ def learn_conjunction(oracle: Oracle, *, label: Column | None = None) -> Conjunc
     the oracle kept its promise, then for these rows and d columns
 
     * whatever the labels are, the share of rows whose label says yes, and the conjunction no, is at
-      most 4 d t, for no literal that stayed has a share above 2 t;
-    * if the labels are those of some conjunction, all its literals stayed, for their shares are 0.
+      most 4 d t, because no literal that stayed has a share above 2 t;
+    * if some conjunction has these labels, all its literals stayed, because their shares are 0.
       Then the result says no to every row whose label says no, so the error is at most 4 d t.
 
     If no conjunction has these labels, `error` of the result is the error that was reached. All

@@ -30,7 +30,7 @@ class Halfspace(Hypothesis):
     """A learned halfspace: it predicts yes for rows with ``<weights, z> > 0``.
 
     z is x, cut to the length `radius` and divided by it; with `intercept`, ``(z, 1) / sqrt(2)``.
-    Its length is at most 1.
+    The length of z is at most 1.
 
     Parameters
     ----------
@@ -153,8 +153,8 @@ def learn_halfspace(
 
     Privacy
     -------
-    Neighbors and loss are those of the oracle: only its answers are used, and everything computed
-    from its answers is post-processing. An `ExactOracle` is not private.
+    The oracle sets neighbors and loss: only its answers are used, and everything computed from its
+    answers is post-processing. An `ExactOracle` is not private.
 
     Each of T rounds queries the mean of y z over the rows whose y <w, z> is below the margin m,
     with z as in `Halfspace` and y = 1 or -1; then w moves in that direction by 1 / ((1 + s)
@@ -162,15 +162,15 @@ def learn_halfspace(
     descent on the hinge loss (Zinkevich, "Online convex programming", ICML 2003), made of
     statistical queries (Kearns, STOC 1993; the perceptron of Blum, Dwork, McSherry and Nissim, PODS
     2005, is the case m = 0). With k weights and answers within t, so directions within s = t
-    sqrt(k), its mean hinge loss over these rows exceeds that of any w of length at most 1 by at
-    most ::
+    sqrt(k), the mean hinge loss of the result over these rows exceeds the mean hinge loss of any w
+    of length at most 1 by at most ::
 
         excess = ((1 + s) / sqrt(T) + 2 s) / m
 
-    more. The share of misclassified rows is at most the hinge loss. So if some w of length at most
-    1 classifies all rows with the margin, that share is at most the excess. If there is none,
-    `error` of the result is the error that was reached. All this is about the given rows, not about
-    a population.
+    The share of misclassified rows is at most the hinge loss. So if some w of length at most 1
+    classifies all rows with the margin, the share of misclassified rows is at most the excess. If
+    there is no such w, `error` of the result is the error that was reached. All this is about the
+    given rows, not about a population.
 
     Parameters
     ----------
@@ -180,14 +180,14 @@ def learn_halfspace(
         m, in units in which rows have length at most 1: above 0 and at most 1. It must not come
         from the data.
     radius : float
-        The public length that x is clipped to, in the data's units.
+        The public length that x is shortened to, in the data's units.
     rounds : int, optional
         T; by default the number of queries that the oracle has left, less 1.
     intercept : bool, default False
         Whether the hyperplane need not go through 0.
     label : column, optional
-        The name or number of the column of labels, by default the last. y is 1 where it is greater
-        than 0, and -1 elsewhere.
+        The name or number of the column of labels, by default the last. y is 1 where the label is
+        greater than 0, and -1 elsewhere.
 
     Returns
     -------

@@ -59,7 +59,7 @@ class Hypothesis(ABC):
         Parameters
         ----------
         columns : sequence of array
-            Their values, in that order.
+            The values of the columns, in the order of `features`.
 
         Returns
         -------

@@ -80,8 +80,8 @@ def implication_strength(
     Privacy
     -------
     Neighbors are databases of one party that differ in one row, replaced by another. The answers of
-    each party satisfy the loss of its `NoisySums`, which was spent when that was created; if one
-    person's rows of both parties change, the losses add up. (Dwork and Nissim, CRYPTO 2004; the
+    each party satisfy the loss of its `NoisySums`, which was spent when the object was created; if
+    one person's rows of both parties change, the losses add up. (Dwork and Nissim, CRYPTO 2004; the
     primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.) Sets of rows are random and public,
     and queries do not depend on answers.
 
@@ -96,7 +96,7 @@ def implication_strength(
         Number of row sets in each query, at least 8; by default about the number with the least
         error, at most 1000.
     questions : int, default 1
-        Number of queries to each party. Noise is that of one query about all sets, and the sets of
+        Number of queries to each party. Noise is as in one query about all sets, and the sets of
         one query are held in memory at a time.
     rng : Generator, optional
         The source of the sets; by default the secure one.
@@ -120,9 +120,9 @@ def implication_strength(
     Cost: a read of the data of each party, and an eighth of a byte for each row and set.
 
     If beta is about as frequent as alpha, the error is about ``(1 - alpha) / sqrt(sets)`` with few
-    sets, and with the best number of them, for `rho`, ``sqrt(2 (1 - alpha) / (alpha rho n))``. It
-    is the error for these rows; for a population that the rows are a sample of, add the sampling
-    error. The error includes the noise of `alpha` and `beta` to first order.
+    sets, and with the best number of them, for `rho`, ``sqrt(2 (1 - alpha) / (alpha rho n))``. This
+    error is for these rows. If the rows are a sample of a population, add the sampling error. The
+    error includes the noise of `alpha` and `beta` to first order.
 
     Examples
     --------

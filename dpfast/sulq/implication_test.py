@@ -137,11 +137,11 @@ def implication_test(
     Privacy
     -------
     Neighbors are databases of one party that differ in one row, replaced by another. The answers of
-    each party satisfy the loss of its `NoisySums`, which was spent when that was created; someone
-    who knows the rows of one party learns no more than that about the rows of the other. If one
-    person's rows of both parties change, the losses add up. (Dwork and Nissim, CRYPTO 2004; the
-    primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.) Sets of rows are random and public;
-    the next query depends on earlier answers alone.
+    each party satisfy the loss of its `NoisySums`, which was spent when the object was created;
+    someone who knows the rows of one party learns no more about the rows of the other party than
+    this loss allows. If one person's rows of both parties change, the losses add up. (Dwork and
+    Nissim, CRYPTO 2004; the primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.) Sets of rows
+    are random and public; the next query depends on earlier answers alone.
 
     Parameters
     ----------
@@ -154,11 +154,11 @@ def implication_test(
         Between -1 and 1.
     votes : int, default 1
         Number of sets that vote; an odd number has no ties. If the true strength is near the tested
-        one, the vote of one set is hardly better than a coin.
+        strength, the vote of one set is hardly better than a coin.
     trials : int, default 64
         The largest number of sets to try; about one in 13 has a large excess.
     heavy : float, default 1.0
-        The least excess of a set that votes, over ``sqrt(|S| a (1 - a))``, as published.
+        The least excess of a set that votes, divided by ``sqrt(|S| a (1 - a))``, as published.
     rng : Generator, optional
         The source of the sets; by default the secure one.
 

@@ -33,13 +33,14 @@ class NoisySums:
     Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). All
     answers together satisfy the requested loss, for any queries, which may depend on earlier
     answers; the loss is spent when the object is created, and query ``queries + 1`` is refused.
-    (The SuLQ primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.) Each row's value is clipped
+    (The SuLQ primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.) Each row's value is clamped
     and rounded to a public grid, so a sum is an exact integer of known sensitivity: for values of
     [a, b], ``max(|a|, |b|)`` if a row is added or removed and ``b - a`` if it is replaced; for
-    vectors of length at most r, r and 2 r. Noise is discrete Gaussian for `rho`, a rounded Gaussian
-    for `epsilon` and `delta` (composed exactly: Dong, Roth and Su, JRSS B 2022). For `epsilon`
-    alone it is discrete Laplace for vectors, and for numbers whichever has the least error:
-    discrete Laplace, a staircase, or joint noise of a batch (Hardt and Talwar, STOC 2010).
+    vectors of length at most r, the two sensitivities are r and 2 r. Noise is discrete Gaussian for
+    `rho`, a rounded Gaussian for `epsilon` and `delta` (composed exactly: Dong, Roth and Su, JRSS B
+    2022). For `epsilon` alone it is discrete Laplace for vectors, and for numbers whichever has the
+    least error: discrete Laplace, a staircase, or joint noise of a batch (Hardt and Talwar, STOC
+    2010).
 
     Parameters
     ----------
@@ -82,8 +83,8 @@ class NoisySums:
     Notes
     -----
     Cost: a read of the data for each question. A query that fails because of the rows (`DataError`)
-    is used up; one with a bad argument is not. The object can be neither pickled nor copied, and a
-    forked process is refused.
+    is used up; a query with a bad argument is not. The object can be neither pickled nor copied,
+    and a forked process is refused.
 
     Examples
     --------
@@ -192,9 +193,9 @@ class NoisySums:
         Parameters
         ----------
         f : str, Numba dispatcher, condition or array_like
-            * "count": 1. "value", "square": a number of the row, or its square, clipped to `bounds`
-              before. "product": the product of two columns. "row": all numbers of the row, clipped
-              to length `l2`.
+            * "count": 1. "value", "square": a number of the row, clamped to `bounds`, or the
+              square of this number. "product": the product of two columns. "row": all numbers of
+              the row, shortened to length `l2`.
             * A function ``f(row)`` compiled by ``numba.njit`` that returns a real number, or an
               array or a tuple of them. A row is a number; of a matrix, an array; of named columns,
               a record. If it raises, the row has no value (see `nan`). It must not draw random
@@ -207,7 +208,7 @@ class NoisySums:
             (under "replace" only, because rows have no fixed numbers under "add-remove"; there the
             entry of a mask is added or removed with its row). It must not depend on the data.
         bounds : (float, float), optional
-            Public limits of the function's values, (0, 1) by default; other values are clipped. For
+            Public limits of the function's values, (0, 1) by default; other values are clamped. For
             "value", "square" and "product" the limits of the columns, without a default.
         l2 : float, optional
             For vectors: their largest length; longer vectors are shortened to it.
@@ -238,10 +239,11 @@ class NoisySums:
     ) -> list[Answer]:
         """Answer several sums as one query, with noise for their joint sensitivity.
 
-        With m sums, each gets noise in proportion to its sensitivity, sqrt(m) times the noise of a
-        single sum; with `epsilon` alone at most sqrt((m + 1) (m + 2) / 6) times the noise of a
-        single sum for numbers, and m times for vectors. If a row's values together are known to
-        form a vector of length at most `l2` (1 for disjoint predicates), only this length counts.
+        With m sums, each sum gets noise in proportion to its sensitivity, sqrt(m) times the noise
+        of a single sum. With `epsilon` alone the noise is at most sqrt((m + 1) (m + 2) / 6) times
+        the noise of a single sum for numbers, and m times for vectors. If a row's values together
+        are known to form a vector of length at most `l2` (1 for disjoint predicates), only this
+        length counts.
 
         Parameters
         ----------

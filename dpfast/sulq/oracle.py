@@ -81,7 +81,7 @@ class Oracle(ABC):
             any other.
         bounds, l2, size, column : optional
             As in `NoisySums.sum`; a function without a name, and without `bounds` and `l2`, gets
-            those of the oracle.
+            the bounds or `l2` of the oracle.
 
         Returns
         -------
@@ -155,8 +155,8 @@ class StatisticalQueryOracle(Oracle):
     Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). All
     answers together satisfy the loss `cost`, for any queries, which may depend on earlier answers.
     The loss is known before the data are touched and spent when the object is created, and no query
-    is answered after the last one. (The oracle of Blum, Dwork, McSherry and Nissim, PODS 2005, with
-    the noise of `NoisySums`.)
+    is answered after the last one. This is the oracle of Blum, Dwork, McSherry and Nissim, PODS
+    2005, with the noise of `NoisySums`.
 
     Parameters
     ----------
@@ -164,8 +164,8 @@ class StatisticalQueryOracle(Oracle):
         As in `NoisySums`. Labels, if any, are one of the columns.
     tolerance : float, or one for each question
         The largest error of an answer as a mean over the rows, in the units of the functions. A
-        query with half the tolerance costs four times as much (twice, with `epsilon` alone). At
-        least about ``2**-30`` of the bounds.
+        query with half the tolerance costs four times as much (twice, with `epsilon` alone). A
+        tolerance is at least about ``2**-30`` of the bounds.
     queries : int, optional
         Number of queries if all have the same tolerance; at most 2**20.
     confidence : float, default 0.95
@@ -188,8 +188,8 @@ class StatisticalQueryOracle(Oracle):
     nan : {"raise", "lower", "upper"} or float, default "raise"
         How a NaN value of a function is treated, as in `NoisySums`.
     budget : Budget, optional
-        The budget that pays for all answers, before rows are read or random bits are drawn. It pays
-        `cost`.
+        The budget that pays for all answers, before rows are read or random bits are drawn. The
+        budget pays `cost`.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -222,12 +222,12 @@ class StatisticalQueryOracle(Oracle):
     -----
     Cost: one read of the data for each query, and one to count the rows with "add-remove".
 
-    The promise is about the mean of the summed function over these rows: clipped, and on a grid of
-    about ``2**-40`` of its bounds (``2**-30`` for the factors of "square" and "product"). It is no
-    statement about the population of the rows. For queries that were chosen without looking at
-    these rows, add ``(hi - lo) sqrt(log(2 q / b) / (2 n))`` with probability 1 - b (Hoeffding); for
-    adaptive queries the sampling error is larger, but not by much because answers are private
-    (Dwork et al., STOC 2015).
+    The promise is about the mean of the summed function over these rows: clamped, and on a grid of
+    about ``2**-40`` of its bounds (``2**-30`` for the factors of "square" and "product"). The
+    promise says nothing about the population of the rows. For queries that were chosen without
+    looking at these rows, add ``(hi - lo) sqrt(log(2 q / b) / (2 n))`` with probability 1 - b
+    (Hoeffding); for adaptive queries the sampling error is larger, but not by much because answers
+    are private (Dwork et al., STOC 2015).
 
     Answers are not averaged over repeated queries: one query for the whole loss is as accurate.
     With "add-remove" the rows are counted once, with noise, as part of the cost, and functions are
@@ -362,7 +362,8 @@ def _known_rows(rows: Any, length: int | None, neighbors: str) -> int:
 class ExactOracle(Oracle):
     """NOT PRIVATE: exact answers, to compare a `StatisticalQueryOracle` with.
 
-    A learner for a `StatisticalQueryOracle` can use this one, to see the effect of noise.
+    A learner for a `StatisticalQueryOracle` also accepts an `ExactOracle`, which shows the effect
+    of noise.
 
     Parameters
     ----------
@@ -373,7 +374,7 @@ class ExactOracle(Oracle):
     bounds : (float, float), default (0, 1)
     l2, size : optional
     nan : {"raise", "lower", "upper"} or float, default "raise"
-        All as in `StatisticalQueryOracle`; values are clipped to bounds and lengths, which have no
+        All as in `StatisticalQueryOracle`; values are clamped to bounds and lengths, which have no
         other effect.
 
     Attributes

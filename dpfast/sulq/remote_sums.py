@@ -191,13 +191,13 @@ class RemoteSums:
     rows : int or None
         The number of rows of the other party, if it is public.
     neighbors : str
-        The neighboring relation of its loss.
+        The neighboring relation of the other party's loss.
     remaining : int
         The number of queries that are left; it is read from the other party each time.
     deviation : float
         The standard deviation of the noise of a sum.
     loss : str
-        The loss of all its answers, as text.
+        The loss of all answers of the other party, as text.
 
     Raises
     ------
