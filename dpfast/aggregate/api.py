@@ -155,7 +155,7 @@ def sample_and_aggregate(
     """Release any statistic through its values on blocks of the data.
 
     The rows are split into exactly `blocks` blocks. The `estimator` is computed on each block, its
-    answers are clipped to `bounds`, and `aggregator` combines them into one private answer.
+    answers are clamped to `bounds`, and `aggregator` combines them into one private answer.
 
     Privacy
     -------
@@ -174,7 +174,7 @@ def sample_and_aggregate(
     the requested loss.
 
     *One changed block is covered by the aggregator*, a mechanism on exactly `blocks` numbers within
-    the bounds, one of them replaced:
+    the bounds, for neighbors in which one number is replaced:
 
     ==================== ======================================================== ==================
     aggregator           what it is                                               source
@@ -191,7 +191,8 @@ def sample_and_aggregate(
     A block without an answer (it is empty, or the estimator raises, is late, dies, or returns NaN
     or another shape) counts as the public `default`, so no error depends on the data. The estimator
     must be a function of its block alone. An estimator that remembers other blocks (in global
-    variables, files, a clock) voids the first part. It never sees the generator or the budget.
+    variables, files, a clock) voids the first part. The estimator never sees the generator or the
+    budget.
 
     Parameters
     ----------
@@ -209,14 +210,14 @@ def sample_and_aggregate(
     blocks : int
         The public number of blocks, at most 2**24; under "replace" at most n. See `suggest_blocks`.
     bounds : (float, float) or sequence of d such pairs
-        Public limits of the answers, in the estimator's units; answers outside are clipped. One
+        Public limits of the answers, in the estimator's units; answers outside are clamped. One
         pair for a number, d pairs for a vector of length d. The bounds must not come from the data.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. For a vector it is the
-        loss of all coordinates together: "mean", and "attention" with `centres`, make one joint
-        release; the others release each coordinate with an equal share: ``1 / d`` of `epsilon` and
-        `delta`, or of `rho`; with `delta`, also of the zCDP loss that implies them, where that is
-        the larger.
+        loss of all coordinates together. "mean", and "attention" with `centres`, make one joint
+        release. The other aggregators release each coordinate for an equal share: ``1 / d`` of
+        `epsilon` and `delta`, or of `rho`; with `delta`, the share of the zCDP loss that implies
+        both, if this share is larger.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default that of the budget, else "add-remove". For ids,
         "add-remove" means that one person is added, removed, or replaced by one with a new id
@@ -237,8 +238,8 @@ def sample_and_aggregate(
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id. The estimator does not see that column.
     nan : {"keep", "drop"}, default "keep"
-        Whether rows with a NaN stay in their block, whose answer is then mostly the default, or are
-        left out of it. All other rows keep their blocks.
+        Whether rows with a NaN stay in their block or are left out of the block. If they stay, the
+        answer of the block is mostly the default. All other rows keep their blocks.
     default : float or sequence of d floats, optional
         The value of a block without an answer, within the bounds; by default the middle of the
         bounds.
@@ -280,8 +281,8 @@ def sample_and_aggregate(
     BudgetError
         If the budget has too little left; nothing has been spent.
     DataError, SourceError
-        For a table with cells that are no numbers, or a file that cannot be read to its end. That
-        is known when it is read; the spent budget is not refunded.
+        For a table with cells that are no numbers, or a file that cannot be read to its end. This
+        is known only when the data are read; the spent budget is not refunded.
 
     See Also
     --------
@@ -295,8 +296,9 @@ def sample_and_aggregate(
     and the calls; no copy for contiguous blocks of an array in C order. A Python callable costs
     some microseconds a block in addition to its run time.
 
-    The answer is nearly as good as the estimator's own on all rows where that is asymptotically
-    normal and `blocks` grows more slowly than the square root of n (Smith, STOC 2011).
+    The answer is nearly as good as the estimator's answer on all rows, if the estimator is
+    asymptotically normal and `blocks` grows more slowly than the square root of n (Smith, STOC
+    2011).
 
     References
     ----------
@@ -311,7 +313,7 @@ def sample_and_aggregate(
     >>> 37 < dp.sample_and_aggregate(ages, "mean", blocks=600, bounds=(20, 80), epsilon=1.0) < 43
     True
 
-    Any function of a block will do, and a vector of answers:
+    The estimator may be any function of a block, and return a vector:
 
     >>> def middle_half(block):
     ...     return np.quantile(block, [0.25, 0.75])

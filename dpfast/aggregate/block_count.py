@@ -40,11 +40,11 @@ def suggest_blocks(
 ) -> int:
     """Suggest a number of blocks for `sample_and_aggregate`, from public numbers alone.
 
-    Few blocks mean much noise: one row can change one of them altogether. Many blocks are small,
-    and averaging does not reduce the bias of an estimator on few rows. The result is the number of
+    Few blocks mean much noise, because one row can change a whole block. Many blocks are small, and
+    averaging does not reduce the bias of an estimator on few rows. The result is the number of
     blocks k with the least ``(bias k / n)**2 + error(k)**2``.
 
-    Nothing is spent, since no data are read. All arguments must be public, guesses or results of
+    Nothing is spent, because no data are read. All arguments must be public, guesses or results of
     releases; a number of blocks that was chosen from the data is not private.
 
     Parameters
@@ -88,13 +88,13 @@ def suggest_blocks(
     -----
     Cost: microseconds for the mean, otherwise some tens of milliseconds, for any n.
 
-    The mean's error is ``hypot(spread, c (hi - lo) / k)``, c the standard deviation of its noise
-    for a sensitivity of 1, ``sqrt(2) / epsilon`` for Laplace noise: least at
-    ``k = sqrt(c (hi - lo) n / bias)``, and without a bias at the largest number there is. The error
-    of every other aggregator is worked out for normal block outputs in the middle of the bounds.
-    It is good to some tenths, and near the minimum the error hardly depends on the number of
-    blocks. Blocks of random sizes are taken to be of equal size, so `smallest_block` should leave
-    some room.
+    The error of the mean is ``hypot(spread, c (hi - lo) / k)``, where c is the standard deviation
+    of its noise for a sensitivity of 1 (``sqrt(2) / epsilon`` for Laplace noise). The result is
+    least at ``k = sqrt(c (hi - lo) n / bias)``, and without a bias at the largest number there is.
+    The error of every other aggregator is worked out for normal block outputs in the middle of the
+    bounds. This error is right to some tenths, and near the minimum the error hardly depends on the
+    number of blocks. Blocks of random sizes are taken to be of equal size, so `smallest_block`
+    should leave some room.
 
     Without a `spread`, every aggregator but the mean gets as many blocks as its noise needs, 64 /
     epsilon (epsilon is ``sqrt(2 rho)`` for rho, and the share of one coordinate for vectors), but

@@ -8,7 +8,7 @@ An interface that answers many questions about the same people too accurately re
 With errors o(sqrt(n)), linear programming finds almost all of n bits (Dinur and Nissim, PODS 2003).
 Under differential privacy no attack can find more than `recovery_bound`. So an attack tests an
 interface that has spent its budget. If it recovers more than the bound, the interface has a fault.
-If it does not, nothing is proved, for there may be a better attack.
+If it does not, nothing is proved, because there may be a better attack.
 """
 
 from .bounds import exact_epsilon, exact_rho, expected_recovery, recovery_bound

@@ -67,9 +67,9 @@ def recovery_bound(
     are jointly convex and the same for 1 - y and 1 - x, so they do not grow if x and y are replaced
     by p = (1 + x - y) / 2 and 1 - p, where they add up to 2 (2 p - 1) ln(p / (1 - p)).
 
-    The number of bits recovered under pure privacy is stochastically no larger than that of as many
-    independent coins with this probability (Steinke, Nasr and Jagielski, NeurIPS 2023), so limits
-    of the binomial distribution apply to it. Cost: microseconds.
+    The number of bits recovered under pure privacy is stochastically no larger than the number of
+    heads of as many independent coins with this probability (Steinke, Nasr and Jagielski, NeurIPS
+    2023), so limits of the binomial distribution apply to it. Cost: microseconds.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def exact_rho(p: Any, q: Any) -> float:
 
     Examples
     --------
-    Two Gaussian distributions that are a deviation apart, on a grid:
+    Two Gaussian distributions that are a standard deviation apart, on a grid:
 
     >>> import numpy as np, dpfast as dp
     >>> z = np.arange(-20, 20, 1 / 16)

@@ -39,8 +39,8 @@ def claims(
     """Make a test of a privacy claim, for pytest or any other runner: a decorator.
 
     The test fails if the claim is refuted on one of the pairs. The test also fails if it does not
-    find a planted fault: a leak is added to each answer on the first pair, whose loss is twice the
-    claim plus 1, and the audit must refute the claim for the mechanism with this leak.
+    find a planted fault: a leak, whose loss is twice the claim plus 1, is added to each answer on
+    the first pair, and the audit must refute the claim for the mechanism with this leak.
 
     NOT PRIVATE: use data that are made up for the test.
 
@@ -60,10 +60,11 @@ def claims(
     Returns
     -------
     callable
-        It takes a function of the data, as `measure` does, and returns the test, a function without
-        arguments that has the mechanism as its attribute `mechanism`. After a run, its `refutable`
-        is the largest of all pairs, as of `measure`: rarer events were not tested. Its `largest` is
-        the largest loss that the answers of each pair could show.
+        A decorator: it takes a function of the data, as `measure` does, and returns the test, a
+        function without arguments whose attribute `mechanism` is the mechanism. After a run, the
+        attribute `refutable` is the largest `Audit.refutable` of all pairs: rarer events were not
+        tested. The attribute `largest` is the largest loss that the answers of each pair could
+        show.
 
     Raises
     ------

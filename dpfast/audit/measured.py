@@ -183,8 +183,8 @@ def measure(
     confidence : float, default 1 - 1e-6
         The confidence of a refutation, and of each bound.
     workers : int, default 1
-        The number of threads that may call a mechanism with a `size` at the same time. Its
-        generator has to allow that.
+        The number of threads that may call a mechanism with a `size` at the same time. The
+        generator of the mechanism has to allow that.
 
     Returns
     -------
@@ -206,12 +206,12 @@ def measure(
     Notes
     -----
     Each round has four times as many answers as the one before. In each round, four events are
-    chosen from the answers of earlier rounds: tails, single values, unions of bins with a high
-    likelihood ratio, of the answer, its kind, its lowest bits and, for vectors, of sums, extremes
-    and Fisher's discriminant. New answers are then counted, and exact limits of both probabilities
-    (Clopper and Pearson, 1934) bound the loss. The error probability is shared equally by all
-    events of all rounds, so the audit may stop after any round (Lokna et al., CCS 2023, choose
-    events likewise).
+    chosen from the answers of earlier rounds: tails, single values, or unions of bins with a high
+    likelihood ratio. They are events of the answer, of its kind, of its lowest bits and, for
+    vectors, of sums, extremes and Fisher's discriminant. New answers are then counted, and exact
+    limits of both probabilities (Clopper and Pearson, 1934) bound the loss. The error probability
+    is shared equally by all events of all rounds, so the audit may stop after any round (Lokna et
+    al., CCS 2023, choose events likewise).
 
     Cost: the calls of the mechanism, and about 10 ns for each of many answers of a simple event.
     Memory: some chunks of 2**18 answers.
@@ -240,14 +240,14 @@ def measure_answers(
 ) -> Audit:
     """Test a privacy claim on given answers on two neighbors, and bound the loss from below.
 
-    NOT PRIVATE: use answers on data that are made up for the test. It is `measure` for answers of
-    another process, language or machine.
+    NOT PRIVATE: use answers on data that are made up for the test. This function is `measure` for
+    answers from another process, language or machine.
 
     Parameters
     ----------
     answers, answers2 : array_like, shape (n,) or (n, ...)
-        Independent answers on each of two neighbors, in the order in which they were drawn, one a
-        row: equally many, at least 256.
+        Independent answers on each of two neighbors, in the order in which they were drawn, one
+        answer a row: equally many for both, at least 256.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The claim: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     confidence : float, default 1 - 1e-6
@@ -272,7 +272,7 @@ def measure_answers(
     Notes
     -----
     The events are those of `measure`; they are chosen from the first half of the answers and
-    counted in the second. So the order of the answers must not depend on their values.
+    counted in the second half. So the order of the answers must not depend on their values.
 
     Examples
     --------
@@ -496,7 +496,7 @@ def support(
     NOT PRIVATE: use data that are made up for the test. The audit looks at the kind of an answer
     (its type, shape, keys, or error), NaN, infinities and minus zero, single values, the exponent
     of the lowest bit, and the last bits of a float: these do not depend on the data if noise is
-    drawn on a public grid (Mironov, CCS 2012, on noise that is not).
+    drawn on a public grid (Mironov, CCS 2012, attacks other noise).
 
     Parameters
     ----------
@@ -519,8 +519,8 @@ def support(
 
     Notes
     -----
-    Exact limits of probabilities, as in `measure`; the error probability is shared equally by up to
-    40 events a round. It does not stop early. Cost: about that of the calls of the mechanism.
+    Limits of probabilities are exact, as in `measure`; the error probability is shared equally by
+    up to 40 events a round. All `samples` are drawn. Cost: mostly the calls of the mechanism.
 
     Examples
     --------

@@ -66,7 +66,7 @@ def one_run(
     Notes
     -----
     Steinke, Nasr and Jagielski, NeurIPS 2023, theorem 5.2: the number of right guesses is
-    stochastically no larger than a binomial one with probability ``exp(epsilon) / (1 +
+    stochastically no larger than a binomial number with probability ``exp(epsilon) / (1 +
     exp(epsilon))``, up to a term of ``2 canaries delta``. The bound is weaker than that of
     `measure`, but needs one run only.
 

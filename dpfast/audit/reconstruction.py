@@ -37,7 +37,7 @@ def reconstruct(
     ----------
     answer : callable or array_like of shape (m,)
         ``answer(query)`` is called once for each query, in order, and returns an approximate sum of
-        the bits in it, or NaN for no answer. Or the answers themselves.
+        the bits in the query, or NaN for no answer. Or the answers themselves.
     n : int
         The number of bits.
     queries : int, or array_like of shape (m, n)

@@ -54,10 +54,11 @@ def replay(
     """Run a program on x, and on its neighbor x2 with the first run's private answers; find leaks.
 
     NOT PRIVATE: use data that are made up for the test. All outputs of a private program are a
-    function of its private answers. So, if these are the same, everything else must be: the
-    releases and their public arguments, and what is returned, printed, raised or warned of. The
-    data of each release must be neighbors: rows of which one differs (or the rows of one person,
-    where there are ids), scores or numbers that move by no more than the declared sensitivity.
+    function of its private answers. So, if these answers are the same, everything else must be the
+    same: the releases and their public arguments, and what is returned, printed, raised or warned
+    of. The data of each release must be neighbors: rows of which one differs (or the rows of one
+    person, where there are ids), scores or numbers that move by no more than the declared
+    sensitivity.
 
     Parameters
     ----------

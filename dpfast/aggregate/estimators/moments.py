@@ -24,8 +24,8 @@ class Mean(Streamed):
     Notes
     -----
     One pass, no shuffle, memory O(blocks). The sum is exact and rounded once, so the answer does
-    not depend on the order of the rows and does not overflow where the mean does not. The mean
-    of a block with a NaN is NaN, and so is that of an empty block: both count as the default.
+    not depend on the order of the rows and does not overflow where the mean does not. The mean of a
+    block with a NaN, or of an empty block, is NaN: such a block counts as the default.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Variance(Streamed):
 
 @dataclass(frozen=True)
 class StandardDeviation(Variance):
-    """The standard deviation of a block; of a block of rows, that of each column.
+    """The standard deviation of a block, or of each column of a block of rows.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "std".
 
@@ -151,19 +151,19 @@ class _Extreme(Streamed):
 
 @dataclass(frozen=True)
 class Minimum(_Extreme):
-    """The least value of a block; of a block of rows, that of each column.
+    """The least value of a block; of a block of rows, the least value of each column.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "min".
 
     Notes
     -----
-    The release is a typical minimum of ``n / blocks`` rows, not the minimum of the data. It is
-    larger than the latter, more so with more blocks, and no aggregator can correct that: the
-    minimum of all rows depends on one row, which privacy hides. To learn where the data begin,
-    release a low quantile (`dpfast.quantile`).
+    The release is a typical minimum of ``n / blocks`` rows, not the minimum of the data. The
+    release is larger, the more so with more blocks, and no aggregator can correct that: the minimum
+    of all rows depends on one row, which privacy hides. To learn where the data begin, release a
+    low quantile (`dpfast.quantile`).
 
-    One pass, no shuffle, memory O(blocks). The answer of an empty block, or of one with a NaN, is
-    NaN.
+    One pass, no shuffle, memory O(blocks). The answer of an empty block, or of a block with a NaN,
+    is NaN.
 
     Examples
     --------
@@ -181,7 +181,7 @@ class Minimum(_Extreme):
 
 @dataclass(frozen=True)
 class Maximum(_Extreme):
-    """The greatest value of a block; of a block of rows, that of each column.
+    """The greatest value of a block; of a block of rows, the greatest value of each column.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "max".
 
@@ -191,8 +191,8 @@ class Maximum(_Extreme):
     greater: see `Minimum`. To learn where the data end, release a high quantile
     (`dpfast.quantile`).
 
-    One pass, no shuffle, memory O(blocks). The answer of an empty block, or of one with a NaN, is
-    NaN.
+    One pass, no shuffle, memory O(blocks). The answer of an empty block, or of a block with a NaN,
+    is NaN.
 
     Examples
     --------

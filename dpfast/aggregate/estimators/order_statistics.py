@@ -55,13 +55,14 @@ class Median(EachColumn):
     """The median of a block; of a block of rows, the median of each column.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "median".
-    For an even number of rows it is the mean of the two middle ones, as for `numpy.median`.
+    For an even number of rows the median is the mean of the two middle rows, as for `numpy.median`.
 
     Notes
     -----
     O(n) for any data, about 1.5 ns a row in addition to sorting rows into blocks. Values are
     compared as float64, so integers beyond 2^53 are rounded first. The median of an empty block, or
-    of one with a NaN, is NaN. A NaN is replaced by the `default` of `dpfast.sample_and_aggregate`.
+    of a block with a NaN, is NaN. A NaN is replaced by the `default` of
+    `dpfast.sample_and_aggregate`.
 
     Examples
     --------
@@ -92,7 +93,7 @@ class Quantile(EachColumn):
     """A quantile of a block; of a block of rows, the quantile of each column.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`. For m rows in ascending
-    order, counted from 0, it is the row with index q (m - 1), as for `numpy.quantile`.
+    order, counted from 0, the answer is the row with index q (m - 1), as for `numpy.quantile`.
 
     Parameters
     ----------
@@ -155,7 +156,7 @@ class Quantile(EachColumn):
 
 @dataclass(frozen=True)
 class TrimmedMean(EachColumn):
-    """The mean of a block without its ends; of a block of rows, that of each column.
+    """The mean of a block without its ends, or of each column of a block of rows.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
     "trimmed-mean". Of m rows the floor(proportion m) smallest and as many of the largest are left
@@ -219,15 +220,16 @@ class TrimmedMean(EachColumn):
 
 @dataclass(frozen=True)
 class Mode(EachColumn):
-    """The most frequent value of a block; of a block of rows, that of each column.
+    """The most frequent value of a block, or of each column of a block of rows.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "mode". If
-    several values are equally frequent, it is the smallest of them. Zero and minus zero are equal.
+    several values are equally frequent, the mode is the smallest of these values. Zero and minus
+    zero are equal.
 
     Notes
     -----
     O(n) for any data, 3 to 10 ns a row in addition to sorting rows into blocks. Values are compared
-    as float64, so integers beyond 2^53 are rounded first. The mode of an empty block, or of one
+    as float64, so integers beyond 2^53 are rounded first. The mode of an empty block, or of a block
     with a NaN, is NaN. A NaN is replaced by the `default` of `dpfast.sample_and_aggregate`.
 
     Examples

@@ -73,8 +73,8 @@ class LeastSquares(Regression, Streamed):
 
     A block answers NaN, and counts as the default, if the solution is not determined: it has fewer
     rows than coefficients, or the features before a feature explain all but 2^-40 of its variance
-    (without an intercept, of its mean square), for example because it is constant or a sum of
-    others. The same holds for a block with a NaN or an infinity.
+    (without an intercept, of its mean square), for example because the feature is constant or a sum
+    of other features. The same holds for a block with a NaN or an infinity.
 
     Examples
     --------
@@ -197,7 +197,7 @@ class LogisticRegression(Regression):
     ArgumentError
         If a parameter is out of its range.
     ArgumentTypeError
-        If it is of the wrong type.
+        If a parameter is of the wrong type.
 
     Notes
     -----
