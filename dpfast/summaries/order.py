@@ -79,7 +79,7 @@ class Ranks:
         an Arrow column, or a source. bool is read as uint8, float16 as float32.
     missing : "drop", "raise" or float
         A row that is NaN or null is left out, or counts as this number (which may be infinite). The
-        window has the number of such rows; it is the caller who raises an error.
+        window has the number of such rows; the caller has to raise the error.
     assume_sorted : bool
         Whether to trust that an array ascends (NaN last, as after `numpy.sort`), and to read only
         the window and a few other rows.

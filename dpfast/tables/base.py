@@ -65,7 +65,7 @@ class Chunk(NamedTuple):
     present : ndarray of bool, optional
         For each row of the chunk, whether it is among the values; None if all are. Code that
         ignores nulls needs only their number, so a source may leave out the mask; but then the
-        positions of nulls are unknown, and it cannot be cut into blocks.
+        positions of nulls are unknown, and the source cannot be cut into blocks.
 
     Examples
     --------

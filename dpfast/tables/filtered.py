@@ -325,7 +325,7 @@ def conditions(where: Any, name: str = "where") -> tuple[Condition | ArrowTest, 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If `results` is anything else.
+        If `where` is anything else.
 
     Examples
     --------

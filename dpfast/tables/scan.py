@@ -71,7 +71,7 @@ def scan(
     where: Any = None,
     **options: Unpack[ScanOptions],
 ) -> Source | Table:
-    """Make columns of files the data of releases: read in small blocks, never held whole.
+    """Open columns of files as data for releases, which read the rows in small blocks.
 
     Parameters
     ----------
@@ -91,11 +91,12 @@ def scan(
         names between the brackets makes another table.
     where : dict, pyarrow.compute.Expression, or list of these, optional
         Conditions of the rows to keep, as in `dpfast.extend.conditions`, such as ``{"column":
-        "day", "at_least": "2024-01-01"}``: each looks at one row alone, and a missing value passes
-        none. How many rows are kept is private, so neighbors="replace" is refused. An expression of
-        Arrow is ``(pc.field("delay") > 0) & pc.starts_with(pc.field("to"), "N")``: a row is kept if
-        it is true, but not if it is null or fails, for example in a cast or a division. Columns of
-        a text file are text in an expression: ``pc.field("delay").cast("float64") > 0``.
+        "day", "at_least": "2024-01-01"}``: each condition looks at one row alone, and a missing
+        value satisfies no condition. How many rows are kept is private, so neighbors="replace" is
+        refused. An expression of Arrow is ``(pc.field("delay") > 0) &
+        pc.starts_with(pc.field("to"), "N")``. A row is kept if the expression is true, and not if
+        it is null or fails, for example in a cast or a division. Columns of a text file are text in
+        an expression: ``pc.field("delay").cast("float64") > 0``.
     **options
         The format of a text file; the rows do not decide it.
 
@@ -120,14 +121,14 @@ def scan(
             number. They are ignored: 12 % is 12.
         ``dates``
             The columns of dates or times and their formats, as for `datetime.strptime`: ``{"day":
-            "%d.%m.%Y"}``. They are dates, times if the format has a time of the day, and times with
-            a zone if it has ``%z``.
+            "%d.%m.%Y"}``. Such a column has dates, times if the format has a time of the day, and
+            times with a zone if the format has ``%z``.
 
         Options for remote files:
 
         ``storage_options``
             Options of fsspec for the storage, such as ``{"anon": True}`` or a key; then fsspec also
-            reads storage that pyarrow supports. No error shows them.
+            reads storage that pyarrow supports. No error shows these options.
 
     Returns
     -------
@@ -164,8 +165,8 @@ def scan(
     null counts as a row; the `nan` argument of the release says how nulls and NaN are treated. In a
     table, and wherever whole rows are read, a null is NaN.
 
-    A text file declares no types, so the use of a column decides its type, and its rows never do:
-    every cell is read as float64, so integers beyond 2**53 are rounded; only if `categories` are
+    A text file declares no types. So the use of a column decides its type, and its rows never do.
+    Every cell is read as float64, so integers beyond 2**53 are rounded; only if `categories` are
     text, cells are compared with them exactly. Missing values are in no category, not even in one
     with the same name (in other formats they are text), so public words that are missing values, or
     cannot be written in the encoding, are refused before the spend. In a file of one column an
@@ -175,14 +176,14 @@ def scan(
     is text. The error does not show the row, but it is an answer about the data: the spent budget
     is not refunded. ``dpfast check FILE`` shows the owner of the data where such cells are. How a
     row is read does not depend on other rows, as long as quotes are closed: an open quote makes one
-    cell of the rows that follow, unless ``quotes`` is False. The names are the first line that is
-    not empty, of less than half a megabyte; a name that continues in the next line is refused. A
-    name that occurs more than once is replaced by its index: ``0``, or ``"pay (place 0)"``. Names
-    are public: a file without a header shows its first row as names. Ids in a text file are
-    compared as text, so ``7`` and ``07`` are two ids; those of missing values are one id.
+    cell of the rows that follow, unless ``quotes`` is False. The names of the columns are the first
+    line that is not empty, of less than half a megabyte; a name that continues in the next line is
+    refused. A name that occurs more than once is replaced by its index: ``0``, or ``"pay (place
+    0)"``. Names are public: a file without a header shows its first row as names. Ids in a text
+    file are compared as text, so ``7`` and ``07`` are two ids; those of missing values are one id.
 
-    Cost: a pass decodes the column in up to `dpfast.threads` (by default one a core, at most four)
-    while the kernel works on what they have finished. A text file needs two passes, because it
+    Cost: in a pass, up to `dpfast.threads` threads (by default one a core, at most four) decode the
+    column, while the kernel works on the finished pieces. A text file needs two passes, because it
     cannot be sampled cheaply. Memory: two pieces of 65,536 numbers (of 4,096 rows, in a table of
     more than sixteen columns) for each thread and, in Parquet, the pages being decoded; in an Arrow
     file, one record batch of the columns that are read; in ``.npy``, a megabyte for each thread. No
@@ -198,7 +199,7 @@ def scan(
     >>> 65_000 < dp.median(salaries, bounds=(0, 1e6), epsilon=1.0) < 75_000
     True
 
-    Some of its rows; `where` of a release takes such an expression, too:
+    Only some rows of a file (the argument `where` of a release takes such an expression, too):
 
     >>> some = dp.scan(path, where={"column": "0", "above": 100_000})
     >>> 19_900 < dp.count(some, epsilon=1.0) < 20_100

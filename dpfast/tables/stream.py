@@ -24,7 +24,7 @@ def stream(
         ``factory()`` starts from the beginning: it returns a `pyarrow.RecordBatchReader`, an object
         with ``__arrow_c_stream__`` (DuckDB, ADBC, Arrow Flight, Polars), or an iterator of record
         batches or tables. It is called once now, for the types of the columns, and once in each
-        pass; a median makes two.
+        pass; a median makes two passes.
     column : str, int, or list of these, optional
         As in `dpfast.scan`.
 
