@@ -127,7 +127,7 @@ def release(
     mechanism : Mechanism, or what has as much as `MechanismLike`
         Its ``reduce`` is given one source, or with `axis` a list with one for each column.
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record.
+        With 0 there is an answer for each column; a row is one record.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private. A row that is replaced may also enter or leave the mask: the loss has
@@ -136,8 +136,8 @@ def release(
         Whether data are rows to be read. If not, ``reduce`` is given the data unchanged: numbers of
         the caller, or an object that another library reads.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.

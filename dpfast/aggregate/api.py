@@ -219,7 +219,7 @@ def sample_and_aggregate(
         `epsilon` and `delta`, or of `rho`; with `delta`, the share of the zCDP loss that implies
         both, if this share is larger.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove". For ids,
+        The neighboring relation: by default the relation of the budget, else "add-remove". For ids,
         "add-remove" means that one person is added, removed, or replaced by one with a new id
         (whose label has the same distribution). "replace" means that the rows of one id become any
         rows of any one id, which may be the id of another person; then the loss has to cover two
@@ -263,8 +263,8 @@ def sample_and_aggregate(
         True for a progress bar on the standard error stream (needs Rich), or a function
         ``progress(done, total)``. The progress depends on the data, so the bar is not private.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.

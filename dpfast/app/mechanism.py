@@ -157,8 +157,8 @@ class mechanism(Preparing[Any]):
         ----------
         data : array_like, table, file or source
         budget : Budget, optional
-            The budget that pays, before rows are read or random bits are drawn; by default that of
-            the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default the
+            budget of the ``with`` block.
         rng : Generator, optional
             The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
             a budget refuses it.

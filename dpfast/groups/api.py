@@ -95,7 +95,7 @@ def group_by(
         "rows lost" in `weights` of `agg`, pays for an estimate of how many rows of people with more
         than `max_rows` are left out, and the error bars of counts and sums include that bias.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation, by default that of the budget, and "add-remove" without one.
+        The neighboring relation: by default the relation of the budget, else "add-remove".
 
     Returns
     -------
@@ -207,13 +207,13 @@ def select_keys(
     epsilon, delta : float, Fraction or Decimal
         The loss: both numbers together.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.

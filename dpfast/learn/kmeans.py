@@ -356,7 +356,7 @@ class KMeans(Transformer, Scored):
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of `fit`: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget of `fit`, else "add-remove".
+        The neighboring relation: by default the relation of the budget of `fit`, else "add-remove".
     max_iter : int, optional
         Number of rounds, each with an equal part of the loss. By default the first round has a
         fifth of the loss, and its released answers decide whether the rest is for four, two or one
@@ -525,8 +525,8 @@ class KMeans(Transformer, Scored):
         max_rows : int, optional
             With `ids`, and only then: how many rows of a person count at most.
         budget : Budget, optional
-            The budget that pays, before rows are read or random bits are drawn; by default that of
-            the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default the
+            budget of the ``with`` block.
         rng : Generator, optional
             The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
             a budget refuses it.

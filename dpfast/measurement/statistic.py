@@ -459,9 +459,9 @@ class Statistic(ABC, Generic[Value]):
         epsilon, delta, rho : float, Fraction or Decimal, optional
             The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
         neighbors : {"add-remove", "replace"}, optional
-            The neighboring relation: by default that of the budget, else "add-remove".
+            The neighboring relation: by default the relation of the budget, else "add-remove".
         axis : {None, 0, -2}, optional
-            0 for an answer of each column; a row is one record.
+            With 0 there is an answer for each column; a row is one record.
         where : array_like of bool, shape (n,), optional
             A mask of the rows to use; each entry must be a function of its row alone. The number of
             these rows is private.
@@ -476,8 +476,8 @@ class Statistic(ABC, Generic[Value]):
             The weight of each row, which must be a function of that row alone, or the name of the
             column of weights, which is then not part of the data.
         budget : Budget, optional
-            The budget that pays, before rows are read or random bits are drawn; by default that of
-            the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default the
+            budget of the ``with`` block.
         rng : Generator, optional
             The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
             a budget refuses it.
@@ -517,7 +517,7 @@ class Statistic(ABC, Generic[Value]):
         offered : Offer
             The loss and the unit.
         axis : {None, 0, -2}, optional
-            0 for an answer of each column; a row is one record.
+            With 0 there is an answer for each column; a row is one record.
         where : array_like of bool, shape (n,), optional
             A mask of the rows to use; each entry must be a function of its row alone. The number of
             these rows is private.
@@ -525,8 +525,8 @@ class Statistic(ABC, Generic[Value]):
             The weight of each row, which must be a function of that row alone, or the name of the
             column of weights, which is then not part of the data.
         budget : Budget, optional
-            The budget that pays, before rows are read or random bits are drawn; by default that of
-            the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default the
+            budget of the ``with`` block.
         rng : Generator, optional
             The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
             a budget refuses it.
@@ -1160,8 +1160,8 @@ class Measurement(Around[Value], Preparing[Value]):
             The weight of each row, which must be a function of that row alone, or the name of the
             column of weights, which is then not part of the data.
         budget : Budget, optional
-            The budget that pays, before rows are read or random bits are drawn; by default that of
-            the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default the
+            budget of the ``with`` block.
         rng : Generator, optional
             The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
             a budget refuses it.
@@ -1223,8 +1223,8 @@ class Measurement(Around[Value], Preparing[Value]):
             The weight of each row, which must be a function of that row alone, or the name of the
             column of weights, which is then not part of the data.
         budget : Budget, optional
-            The budget that pays, before rows are read or random bits are drawn; by default that of
-            the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default the
+            budget of the ``with`` block.
         rng : Generator, optional
             The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
             a budget refuses it.
@@ -1268,8 +1268,8 @@ class Measurement(Around[Value], Preparing[Value]):
             The weight of each row, which must be a function of that row alone, or the name of the
             column of weights, which is then not part of the data.
         budget : Budget, optional
-            The budget that pays, before rows are read or random bits are drawn; by default that of
-            the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default the
+            budget of the ``with`` block.
         rng : Generator, optional
             The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
             a budget refuses it.

@@ -242,8 +242,8 @@ class MWEM(HasDistribution):
         Keep the measurements in the file of the budget under this name. Called again with the same
         arguments, by any process, the result is the same and is not paid for again.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.

@@ -167,7 +167,7 @@ class RunningCount(Session[int, Total]):
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     name : str, optional
         Keep the stream in the file of the budget under this name. Opened again with the same
         arguments, by any process, the stream continues after its last step and is not paid for

@@ -135,9 +135,9 @@ class SparseVector(Session[_Question, Finding | Findings]):
         For values that are not integers: a public power of two; values are rounded down to its
         multiples. About 1e-4 of the sensitivity works well.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove". `sensitivity`
-        and `monotone` must hold for this relation. For monotone values the relation must be given
-        in a budget for "replace".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
+        `sensitivity` and `monotone` must hold for this relation. For monotone values the relation
+        must be given in a budget for "replace".
     name : str, optional
         Keep the stream in the file of the budget under this name. Opened again with the same
         arguments, by any process, the stream continues after its last answer and is not paid for
@@ -450,10 +450,10 @@ class AboveThreshold(SparseVector):
     name
         As for `SparseVector`.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.

@@ -181,16 +181,16 @@ def exponential(
     axis : int, default -1
         The axis of the candidates. There is one draw for each index along the other axes.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove". `sensitivity`
-        and `monotone` must hold for this relation. For monotone scores the relation must be given
-        in a budget for "replace": counts are monotone only under "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
+        `sensitivity` and `monotone` must hold for this relation. For monotone scores the relation
+        must be given in a budget for "replace": counts are monotone only under "add-remove".
     data : object, optional
         First argument of a score function.
     candidates : int, optional
         Number of candidates of a score function.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -291,12 +291,12 @@ def permute_and_flip(
     epsilon, rho : float, Fraction or Decimal, optional
         The loss: one of the two arguments.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : int, default -1
         As for `exponential`.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -367,12 +367,12 @@ def top_k(
     sensitivity, monotone
         As for `exponential`.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : int, default -1
         As for `exponential`.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -466,12 +466,12 @@ def noisy_max(
     epsilon, rho : float, Fraction or Decimal, optional
         The loss: one of the two arguments.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : int, default -1
         As for `exponential`.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.

@@ -181,8 +181,8 @@ def best_of(
         The relation for which the loss is proved: by default "add-remove"; in a budget for
         "replace" it must be given.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it. The source of the number of runs.

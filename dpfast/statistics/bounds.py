@@ -103,15 +103,16 @@ def bounds(data: Any, **arguments: Any) -> Any:
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. The draw is pure, so the
         budget is not charged `delta`.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record. Each column gets an equal part of the
-        loss.
+        With 0 there is an answer for each column; a row is one record. Each column gets an equal
+        part of the loss.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public.
-        "lower", "upper" and "drop" leave missing values out of the counts.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public. "lower", "upper" and "drop" leave missing values out of the
+        counts.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -123,8 +124,8 @@ def bounds(data: Any, **arguments: Any) -> Any:
         With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
         for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.

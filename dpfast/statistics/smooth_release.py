@@ -136,8 +136,8 @@ def smooth_release(
     noise : str, default "auto"
         As in `dpfast.quantile`.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.

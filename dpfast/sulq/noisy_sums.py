@@ -52,12 +52,13 @@ class NoisySums:
         Number of queries. The standard deviation of the noise is proportional to its square root
         (with `epsilon` alone, to the number itself).
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        This applies to the values of functions: "drop" counts a missing value as 0 (with
-        "add-remove" only). A vector with a missing value counts as 0, unless it is refused.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. This applies to the values of functions: "drop" counts a
+        missing value as 0 (with "add-remove" only). A vector with a missing value counts as 0,
+        unless it is refused.
     budget : Budget, optional
         The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional

@@ -180,8 +180,8 @@ class StatisticalQueryOracle(Oracle):
         The most that may be spent: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. The
         loss that is spent is `cost`.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove". With "replace"
-        the number of rows is public.
+        The neighboring relation: by default the relation of the budget, else "add-remove". With
+        "replace" the number of rows is public.
     rows : int, optional
         Number of rows, for "replace" if a source does not know it. With "add-remove" it must be
         given: a public lower bound.

@@ -50,8 +50,9 @@ def mean(data: Any, **arguments: Any) -> Any:
         The loss: both numbers together.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public.
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
@@ -60,14 +61,14 @@ def mean(data: Any, **arguments: Any) -> Any:
         With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
         for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove". If `n` is
-        public, no test is needed: under "replace" the test compares ``(hi - lo) / n`` with
+        The neighboring relation: by default the relation of the budget, else "add-remove". If `n`
+        is public, no test is needed: under "replace" the test compares ``(hi - lo) / n`` with
         `proposed` up to its noise, and a plain noisy mean is better.
 
     Returns
@@ -129,11 +130,12 @@ def quantile(data: Any, **arguments: Any) -> Any:
     test_share : float or Fraction, default 0.5
         The test's share of epsilon, between 0 and 1.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public.
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
@@ -144,8 +146,8 @@ def quantile(data: Any, **arguments: Any) -> Any:
     assume_sorted : bool, default False
         Whether to trust that the data ascend, and read only what is needed.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block. The budget pays whether there is an answer or not.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block. The budget pays whether there is an answer or not.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -219,8 +221,9 @@ def iqr(data: Any, **arguments: Any) -> Any:
         The loss: both numbers together.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public.
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
@@ -229,13 +232,13 @@ def iqr(data: Any, **arguments: Any) -> Any:
         With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
         for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove". Without
+        The neighboring relation: by default the relation of the budget, else "add-remove". Without
         `proposed` it must be "replace", and `ids` are not allowed.
 
     Returns
@@ -321,8 +324,8 @@ def release(
         The relation for which the loss is proved: by default "add-remove"; in a budget for
         "replace" it must be given. `distance` must be valid for this relation.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block. The budget pays whether there is an answer or not.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block. The budget pays whether there is an answer or not.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.

@@ -80,10 +80,10 @@ def quantile(data: Any, **arguments: Any) -> Any:
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record. Each column has an equal part of the
-        loss; `bounds` is then one pair, or one pair for each column.
+        With 0 there is an answer for each column; a row is one record. Each column has an equal
+        part of the loss; `bounds` is then one pair, or one pair for each column.
     noise : str, default "auto"
         The noise distribution of ``method="smooth"``. Distributions for a pure loss can be used for
         every kind of loss: "polyplace", "polyplace-finite-variance", "cauchy", "student-t",
@@ -100,10 +100,10 @@ def quantile(data: Any, **arguments: Any) -> Any:
         mechanism is pure, so the budget is not charged `delta`.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public. The
-        error of "raise" depends on the data; the spend is not refunded. "drop" is refused where the
-        number of rows is public.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public. The error of "raise" depends on the data; the spend is not
+        refunded. "drop" is refused where the number of rows is public.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private. Under "replace" a replaced row may then enter or leave the mask,
@@ -125,8 +125,8 @@ def quantile(data: Any, **arguments: Any) -> Any:
         with an integer type, and otherwise as fine as float64 allows. Not for times, and not with
         ``bounds="auto"``.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -181,13 +181,14 @@ def median(data: Any, **arguments: Any) -> Any:
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record.
+        With 0 there is an answer for each column; a row is one record.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -199,8 +200,8 @@ def median(data: Any, **arguments: Any) -> Any:
         With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
         for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -277,12 +278,12 @@ def quantiles(data: Any, **arguments: Any) -> Any:
     epsilon, rho : float, Fraction or Decimal, optional
         The loss of all answers: one of the two arguments.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove". Under
+        The neighboring relation: by default the relation of the budget, else "add-remove". Under
         "add-remove" the answers are about twice as accurate with the recursive method, because a
         replaced row can be on both sides of a split.
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record. Each column has an equal part of the
-        loss.
+        With 0 there is an answer for each column; a row is one record. Each column has an equal
+        part of the loss.
     method : {"auto", "recursive", "joint"}, default "auto"
         "auto" is "joint" for 2 to 9 quantiles of few rows under "replace", where n epsilon / m is
         at most 100 (or n sqrt(8 rho) / m about as much) and n is known before the rows are read;
@@ -294,11 +295,12 @@ def quantiles(data: Any, **arguments: Any) -> Any:
         As in `quantile`.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -377,17 +379,18 @@ def percentile(data: Any, **arguments: Any) -> Any:
         For one number a method of `quantile`. For several "auto", "recursive" or "joint", as in
         `quantiles`.
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record.
+        With 0 there is an answer for each column; a row is one record.
     noise, assume_sorted
         As in `quantile`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -399,8 +402,8 @@ def percentile(data: Any, **arguments: Any) -> Any:
         With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
         for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -469,13 +472,14 @@ def minimum(data: Any, **arguments: Any) -> Any:
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record.
+        With 0 there is an answer for each column; a row is one record.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -487,8 +491,8 @@ def minimum(data: Any, **arguments: Any) -> Any:
         With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
         for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -553,13 +557,14 @@ def maximum(data: Any, **arguments: Any) -> Any:
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record.
+        With 0 there is an answer for each column; a row is one record.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -571,8 +576,8 @@ def maximum(data: Any, **arguments: Any) -> Any:
         With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
         for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -630,13 +635,14 @@ def iqr(data: Any, **arguments: Any) -> Any:
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record.
+        With 0 there is an answer for each column; a row is one record.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -648,8 +654,8 @@ def iqr(data: Any, **arguments: Any) -> Any:
         With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
         for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.

@@ -47,17 +47,18 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
         ends are moved outwards by half of it, because rows may lie between its multiples. For a
         column of integers without a granularity the ends are integers.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record. Each column has an equal part of the
-        loss.
+        With 0 there is an answer for each column; a row is one record. Each column has an equal
+        part of the loss.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.

@@ -37,9 +37,9 @@ def count(data: Any, **arguments: Any) -> Any:
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record.
+        With 0 there is an answer for each column; a row is one record.
     nan : {"keep", "drop", "only"}, optional
         "keep", the default, counts all rows, "drop" counts the rows with a value, and "only" counts
         the rows that are NaN or null.
@@ -62,8 +62,8 @@ def count(data: Any, **arguments: Any) -> Any:
         Whether a count below 0 is replaced by 0, which costs nothing. Small counts are then too
         large on average; error bars stay valid.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -119,9 +119,9 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record.
+        With 0 there is an answer for each column; a row is one record.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -141,8 +141,8 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
         Whether a count below 0 is replaced by 0, which costs nothing. Small counts are then too
         large on average; error bars stay valid.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -224,16 +224,16 @@ def sum(data: Any, **arguments: Any) -> Any:
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove". A loss under
-        "add-remove" also holds under "replace", at twice the epsilon.
+        The neighboring relation: by default the relation of the budget, else "add-remove". A loss
+        under "add-remove" also holds under "replace", at twice the epsilon.
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record. The numbers of a row belong together,
-        so there is no other axis.
+        With 0 there is an answer for each column; a row is one record. The numbers of a row belong
+        together, so there is no other axis.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public. Each
-        column drops its own missing values.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public. Each column drops its own missing values.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -259,8 +259,8 @@ def sum(data: Any, **arguments: Any) -> Any:
         weights is treated like a NaN among the data. Noise is made for the sensitivity of weighted
         rows.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -331,13 +331,14 @@ def mean(data: Any, **arguments: Any) -> Any:
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record.
+        With 0 there is an answer for each column; a row is one record.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -352,8 +353,8 @@ def mean(data: Any, **arguments: Any) -> Any:
         The weight of each row, which must be a function of that row alone, or the name of the
         column of weights, which is then not part of the data.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -417,13 +418,14 @@ def variance(data: Any, **arguments: Any) -> Any:
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record.
+        With 0 there is an answer for each column; a row is one record.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -435,8 +437,8 @@ def variance(data: Any, **arguments: Any) -> Any:
         With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
         for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -494,13 +496,14 @@ def std(data: Any, **arguments: Any) -> Any:
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        0 for an answer of each column; a row is one record.
+        With 0 there is an answer for each column; a row is one record.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
-        and "upper" stand for a bound, "drop" leaves the row out, and a public number replaces them.
-        By default "drop" where the number of rows is private, and "raise" where it is public.
+        and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
+        replaces them by that number. By default "drop" where the number of rows is private, and
+        "raise" where it is public.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -512,8 +515,8 @@ def std(data: Any, **arguments: Any) -> Any:
         With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
         for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.

@@ -158,7 +158,7 @@ def tree_histogram(data: Any, **arguments: Any) -> Any:
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -170,8 +170,8 @@ def tree_histogram(data: Any, **arguments: Any) -> Any:
         With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
         for a quarter of the loss (``dpfast/measurement/unit_bounds.py``).
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.

@@ -153,7 +153,7 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. Epsilon alone is refused:
         the noise is Gaussian.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -164,8 +164,8 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
     max_rows : int, optional
         With `ids`, and only then: how many rows of a person count at most.
     budget : Budget, optional
-        The budget that pays, before rows are read or random bits are drawn; by default that of the
-        ``with`` block.
+        The budget that pays, before rows are read or random bits are drawn; by default the budget
+        of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
