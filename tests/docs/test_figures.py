@@ -235,8 +235,8 @@ def test_the_figures_of_learners_can_be_made_again(quick_learned):
 
 def test_the_pages_name_what_there_is():
     of_learn, of_sulq = (
-        read(GUIDE / f"{page}.md").split("## What there is")[1].split("\n## ")[0]
-        for page in ("learn", "sulq")
+        read(GUIDE / f"{page}.md").split(f"\n## {title}\n")[1].split("\n## ")[0]
+        for page, title in (("learn", "The learners"), ("sulq", "What `dp.sulq` has"))
     )
     kinds = [n for n, x in vars(learn).items() if isinstance(x, type) and issubclass(x, Estimator)]
     assert len(kinds) >= 7 and all(f"| `dp.learn.{name}` |" in of_learn for name in kinds)
