@@ -155,7 +155,7 @@ def release(
 
     Notes
     -----
-    Cost: that of the mechanism's functions.
+    Cost: the mechanism's functions.
 
     Examples
     --------

@@ -370,7 +370,7 @@ def check(rng: object) -> Generator:
     Returns
     -------
     Generator
-        The given generator, or that of `default_generator`.
+        The given generator, or the return value of `default_generator`.
 
     Raises
     ------

@@ -246,7 +246,7 @@ def sample_and_aggregate(
     centres : array_like, shape (c, d), optional
         Public candidates for the center, for the aggregator "attention" of vectors.
     workers : int, optional
-        The number of threads or processes; it does not change the answer. By default those of
+        The number of threads or processes; it does not change the answer. By default as many as
         `dpfast.threads` for named estimators, one a core for compiled functions and for processes,
         and 1 for other callables in threads.
     executor : {"auto", "threads", "processes"}, default "auto"

@@ -41,7 +41,7 @@ class session:
 
     Notes
     -----
-    Cost: that of the functions.
+    Cost: as for the functions.
 
     Examples
     --------

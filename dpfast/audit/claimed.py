@@ -51,7 +51,7 @@ def claims(
     schema, neighbors, nan, rows : optional
         The bounds or texts of the data, as in `dpfast.audit.neighbors`.
     pairs : sequence of tuples (name, x, x2), optional
-        Neighbors to try, instead of those of the schema.
+        Neighbors to try, instead of the pairs of the schema.
     samples : int, default 20,000
         The largest number of answers for each pair.
     confidence : float, default 1 - 1e-6
@@ -169,7 +169,7 @@ def measure_pairs(
 
     Notes
     -----
-    Cost: that of `measure` for each pair.
+    Cost: as for `measure`, for each pair.
 
     Examples
     --------

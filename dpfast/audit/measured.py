@@ -271,7 +271,7 @@ def measure_answers(
 
     Notes
     -----
-    The events are those of `measure`; they are chosen from the first half of the answers and
+    The events are the same as in `measure`; they are chosen from the first half of the answers and
     counted in the second half. So the order of the answers must not depend on their values.
 
     Examples

@@ -67,8 +67,8 @@ def one_run(
     -----
     Steinke, Nasr and Jagielski, NeurIPS 2023, theorem 5.2: the number of right guesses is
     stochastically no larger than a binomial number with probability ``exp(epsilon) / (1 +
-    exp(epsilon))``, up to a term of ``2 canaries delta``. The bound is weaker than that of
-    `measure`, but needs one run only.
+    exp(epsilon))``, up to a term of ``2 canaries delta``. The bound is weaker than in `measure`,
+    but needs one run only.
 
     Cost: the run, and O(guesses) for each of some 50 candidates of epsilon.
 

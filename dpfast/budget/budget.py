@@ -100,10 +100,10 @@ class Budget(Payer):
         that delta: this is valid but not tight. A rho budget accepts a loss of epsilon and delta
         only from Gaussian noise, as in counts, sums, means, histograms and marginals.
     neighbors : {"replace", "add-remove"}, optional
-        The neighboring relation of the limit, by default that of the first spend. It is the default
-        for every call that this budget pays for. In a budget for replace, a loss under add-remove
-        counts twice its epsilon, or four times its rho. A budget for add-remove refuses a loss
-        under replace.
+        The neighboring relation of the limit, by default the relation of the first spend. It is the
+        default for every call that this budget pays for. In a budget for replace, a loss under
+        add-remove counts twice its epsilon, or four times its rho. A budget for add-remove refuses
+        a loss under replace.
     ids : str, optional
         The name of the id, if the privacy unit of the limit is a person. Neighbors then differ in
         one person, that is in all rows of one id: these rows are added or removed (add-remove), or
@@ -132,7 +132,7 @@ class Budget(Payer):
     Raises
     ------
     ArgumentError
-        If no limit or two kinds of limit are given, or another limit than that of the file.
+        If no limit or two kinds of limit are given, or if the file has another limit.
     LedgerError
         If the file cannot be used: it is not a ledger, was created by a newer version, is damaged,
         or cannot be written. `LedgerBusyError` if it stayed locked.
@@ -377,7 +377,7 @@ class Budget(Payer):
         what : str, optional
             A public description for the ledger.
         note : str, optional
-            A note for the ledger, by default that of `noted`.
+            A note for the ledger, by default the note of `noted`.
         ids : str, optional
             The name of the id if the loss protects all rows of one id; by default it protects a
             row. The empty text stands for ids without a name, such as an array: they are taken as

@@ -525,9 +525,9 @@ def prepare(function: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Pre
 def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
     """Return the neighboring relation of a call: its argument, else the relation of its budget.
 
-    The budget is the argument, or that of the ``with`` block. Without a budget, or if it has no
-    relation yet, the relation is "add-remove". Another process may set the relation of a budget at
-    any time, so a call reads it once.
+    The budget is the argument, or the budget of the ``with`` block. Without a budget, or if it has
+    no relation yet, the relation is "add-remove". Another process may set the relation of a budget
+    at any time, so a call reads it once.
 
     Parameters
     ----------

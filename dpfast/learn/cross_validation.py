@@ -150,7 +150,7 @@ def cross_validate(
 
     Notes
     -----
-    Cost: that of `cv` fits and scores, and a read of the data to number its rows.
+    Cost: `cv` fits and scores, and a read of the data to number its rows.
 
     A fit has a `cv`-th part of the loss and `cv` - 1 of `cv` parts of the rows. So scores are lower
     than the score of a fit of all rows with the whole loss, and decrease with the number of folds.

@@ -28,7 +28,7 @@ class LogisticRegression(MixedClassifier):
     (`neighbors`). Everything that is learned satisfies the requested loss, all rounds together:
     each round is a vector of exact integer sums with noise for its joint sensitivity
     (``dpfast/learn/gradient_rounds.py`` has the proof; SuLQ, Blum, Dwork, McSherry and Nissim, PODS
-    2005; noisy gradients of a convex loss are those of Song, Chaudhuri and Sarwate, GlobalSIP 2013,
+    2005; noisy gradients of a convex loss are as in Song, Chaudhuri and Sarwate, GlobalSIP 2013,
     over all rows at once).
 
     Parameters

@@ -162,7 +162,7 @@ class StandardScaler(Invertible):
         NotFittedError
             Before `fit`.
         ArgumentError
-            If the names differ from those of the columns that the scaler learned from.
+            If the names differ from the names of the columns that the scaler learned from.
         """
         super().get_feature_names_out(input_features)
         names = vars(self).get("feature_names_in_", input_features)

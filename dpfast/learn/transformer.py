@@ -186,7 +186,7 @@ class Transformer(Weighted):
         NotFittedError
             Before `fit`.
         ArgumentError
-            If the names differ from those of the columns that the learner learned from.
+            If the names differ from the names of the columns that the learner learned from.
 
         Examples
         --------

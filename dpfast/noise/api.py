@@ -116,7 +116,7 @@ def laplace(
     scale : float or array_like
         Between 2**-900 and 2**900. Must be public unless `granularity` is given.
     size : int or tuple of int, optional
-        Shape of the result; by default that of `scale`.
+        Shape of the result; by default the shape of `scale`.
     granularity : float or array_like, optional
         A power of two that depends on public parameters only and is at least ``scale * 2**-52``. By
         default the largest power of two not above ``scale``, times 2**-30. A finer grid costs time:
@@ -166,7 +166,7 @@ def gaussian(
     scale : float or array_like
         Between 2**-900 and 2**900. Must be public unless `granularity` is given.
     size : int or tuple of int, optional
-        Shape of the result; by default that of `scale`.
+        Shape of the result; by default the shape of `scale`.
     granularity : float or array_like, optional
         A public power of two, at least ``scale * 2**-52``; the default is as in `laplace`.
     rng : SecureGenerator or InsecureGenerator, optional
@@ -215,7 +215,7 @@ def cauchy(
     scale : float or array_like
         Between 2**-900 and 2**900. Must be public unless `granularity` is given.
     size : int or tuple of int, optional
-        Shape of the result; by default that of `scale`.
+        Shape of the result; by default the shape of `scale`.
     granularity : float or array_like, optional
         A public power of two, at least ``scale * 2**-52``; the default is as in `laplace`.
     rng : SecureGenerator or InsecureGenerator, optional
@@ -266,7 +266,7 @@ def student_t(
     scale : float or array_like
         Between 2**-900 and 2**900. Must be public unless `granularity` is given.
     size : int or tuple of int, optional
-        Shape of the result; by default that of `scale`.
+        Shape of the result; by default the shape of `scale`.
     granularity : float or array_like, optional
         A public power of two, at least ``scale * 2**-52``; the default is as in `laplace`.
     rng : SecureGenerator or InsecureGenerator, optional
@@ -315,7 +315,7 @@ def generalized_cauchy(
     scale : float or array_like
         Between 2**-900 and 2**900. Must be public unless `granularity` is given.
     size : int or tuple of int, optional
-        Shape of the result; by default that of `scale`.
+        Shape of the result; by default the shape of `scale`.
     granularity : float or array_like, optional
         A public power of two, at least ``scale * 2**-52``; the default is as in `laplace`.
     rng : SecureGenerator or InsecureGenerator, optional
@@ -368,7 +368,7 @@ def polyplace(
     scale : float or array_like
         Between 2**-900 and 2**900. Must be public unless `granularity` is given.
     size : int or tuple of int, optional
-        Shape of the result; by default that of `scale`.
+        Shape of the result; by default the shape of `scale`.
     granularity : float or array_like, optional
         A public power of two, at least ``scale * 2**-52``; the default is as in `laplace`.
     rng : SecureGenerator or InsecureGenerator, optional
@@ -419,7 +419,7 @@ def arsinh_normal(
     scale : float or array_like
         Between 2**-900 and 2**900. Must be public unless `granularity` is given.
     size : int or tuple of int, optional
-        Shape of the result; by default that of `scale`.
+        Shape of the result; by default the shape of `scale`.
     granularity : float or array_like, optional
         A public power of two, at least ``scale * 2**-52``; the default is as in `laplace`.
     rng : SecureGenerator or InsecureGenerator, optional
@@ -583,7 +583,7 @@ def discrete_laplace(
     scale : float, int, Fraction, Decimal or array_like
         Between 2**-40 and 2**40, taken exactly: a float is the binary number that it is.
     size : int or tuple of int, optional
-        Shape of the result; by default that of `scale`.
+        Shape of the result; by default the shape of `scale`.
     rng : SecureGenerator or InsecureGenerator, optional
         By default the secure generator of this thread.
 
@@ -640,7 +640,7 @@ def discrete_gaussian(
 
     Notes
     -----
-    Cost: about three times that of `discrete_laplace`.
+    Cost: about three times the cost of `discrete_laplace`.
 
     Examples
     --------

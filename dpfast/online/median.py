@@ -43,7 +43,7 @@ class MedianMechanism(LinearStream):
 
     The sparse vector technique (Lyu, Su and Li, VLDB 2017) decides whether a query is hard, from
     the exact distance of the data's answer to the median, and hard answers have separate noise.
-    Candidates and medians are functions of queries and answers. The mechanism is that of Roth and
+    Candidates and medians are functions of queries and answers. The mechanism is by Roth and
     Roughgarden (STOC 2010), in a form without astronomical constants: each hard query removes half
     of the candidates. `accuracy` holds except with a failure probability; privacy always holds.
 

@@ -143,7 +143,7 @@ def exponential(
     Candidate j is drawn with probability in proportion to ``exp(c score[j] + base[j])``, where `c`
     is epsilon / (2 sensitivity), or epsilon / sensitivity for monotone scores. No candidate with a
     low score loses its probability, however small, and none is drawn because of rounding: the
-    distribution is exactly that of the float64 number `c` (rounded down).
+    distribution is exact for the float64 number `c` (rounded down).
 
     Privacy
     -------

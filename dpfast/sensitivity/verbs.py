@@ -156,9 +156,10 @@ def smooth(
         you promise that ``A(k) = A(stop)`` for all larger k, for any data (if n rows are replaced,
         n is such a distance).
     most : float, optional
-        Public, for a function alone: no A(k) is above it for any data, as no local sensitivity is
-        above the global one. Distances that can no longer give the maximum are skipped, and beyond
-        `stop` the bound `most` stands for A(k). A function needs `stop` or `most`.
+        Public, for a function alone: no A(k) is above `most` for any data, just as no local
+        sensitivity is above the global sensitivity. Distances that can no longer give the maximum
+        are skipped, and beyond `stop` the bound `most` stands for A(k). A function needs `stop` or
+        `most`.
 
     Returns
     -------

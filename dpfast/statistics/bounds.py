@@ -150,7 +150,7 @@ def bounds(data: Any, **arguments: Any) -> Any:
     are at least an eighth of an octave apart. Public bounds, if there are any, cost nothing and are
     better.
 
-    Cost: one read of the data, as fast as that of their maximum.
+    Cost: one read of the data, as fast as to find their maximum.
 
     References
     ----------

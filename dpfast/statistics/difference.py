@@ -19,8 +19,8 @@ from .words import statistic_of
 class Difference(Statistic[Any]):
     """The difference of a statistic between two groups of rows, as a statistic to measure.
 
-    The last column of the data, a mask or a group key, gives the group of a row. The number of rows
-    of an error bar is the number in each group.
+    The last column of the data, a mask or a group key, gives the group of a row. For an error bar,
+    `rows` is the number of rows in each group.
 
     Privacy
     -------

@@ -187,7 +187,7 @@ class Binned(Automatic[Value]):
 
     @property
     def edges(self) -> Any:
-        """A copy of the bin edges or categories of the axis, or a list of those of each axis."""
+        """A copy of the bin edges or categories of the axis, or a list of copies for all axes."""
         edges = [axis.edges.copy() for axis in self.axes]
         return edges[0] if self.single else edges
 

@@ -27,7 +27,7 @@ class Proportion(Mean):
     Privacy
     -------
     Neighbors differ in a row. A row that is added or removed changes either the number of matching
-    rows or that of the others by 1; a replaced row, with a public number of rows, changes the
+    rows or the number of other rows by 1; a replaced row, with a public number of rows, changes the
     number of matching rows by at most 1. So the proportion is a mean of numbers 0 and 1, with the
     error bar of `dpfast.mean`, whose integer noise satisfies the loss (Ghosh, Roughgarden and
     Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS 2020).

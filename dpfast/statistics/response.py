@@ -2,7 +2,7 @@
 
 The local model is the exception in this library: noise is added to each record and not to each
 release. A release is a private answer for each record, which may be stored, shown and shared; the
-loss is that of the record. The cost is accuracy: a fraction of n records is known to about ``1 /
+loss is for the record. The cost is accuracy: a fraction of n records is known to about ``1 /
 (epsilon sqrt(n))``, not ``1 / (epsilon n)``. If one party may see the data, count them with noise
 instead.
 

@@ -84,7 +84,7 @@ def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) ->
 
     Notes
     -----
-    Cost: that of `sums`. It waits as long as the other party takes.
+    Cost: as for `sums`. The call waits as long as the other party takes.
 
     Examples
     --------

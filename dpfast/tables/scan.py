@@ -180,7 +180,7 @@ def scan(
     line that is not empty, of less than half a megabyte; a name that continues in the next line is
     refused. A name that occurs more than once is replaced by its index: ``0``, or ``"pay (place
     0)"``. Names are public: a file without a header shows its first row as names. Ids in a text
-    file are compared as text, so ``7`` and ``07`` are two ids; those of missing values are one id.
+    file are compared as text, so ``7`` and ``07`` are two ids; all missing values are one id.
 
     Cost: in a pass, up to `dpfast.threads` threads (by default one a core, at most four) decode the
     column, while the kernel works on the finished pieces. A text file needs two passes, because it

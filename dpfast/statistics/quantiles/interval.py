@@ -33,8 +33,8 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
     q : float or Fraction, or a sequence of m such numbers
         The quantile, 0 to 1, or several; the ends of each have an equal part of the second half of
         the loss. At 0 and 1 one of the ends is a bound, because a row may always lie beyond all
-        others. For a single q of 0 or 1 the answer between the ends is that of `dpfast.minimum` or
-        `dpfast.maximum`.
+        others. For a single q of 0 or 1 the answer between the ends is drawn as in `dpfast.minimum`
+        or `dpfast.maximum`.
     bounds : (float, float), or "auto"
         As in `dpfast.quantile`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
@@ -94,7 +94,7 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
     Both ends have the same distance from the quantile, within the bounds: on the side with fewer
     rows about ``(10 to 20) max(q, 1 - q) / epsilon`` rows lie between the quantile and the end.
 
-    Cost: that of `dpfast.quantile`.
+    Cost: as for `dpfast.quantile`.
 
     References
     ----------

@@ -25,9 +25,9 @@ def count(data: Any, **arguments: Any) -> Any:
     sensitivity (discrete Laplace, Ghosh, Roughgarden and Sundararajan, STOC 2009; discrete
     Gaussian, Canonne, Kamath and Steinke, NeurIPS 2020). Under "replace" the number of all rows is
     public, and is returned without noise. With ``axis=0`` the loss covers all counts together. A
-    row may change each count of present or missing values by 1, so the noise is that of `sum` for
-    numbers between 0 and 1, rounded to whole numbers at random. Without `nan` all columns have the
-    same count, and its noise is drawn once.
+    row may change each count of present or missing values by 1, so the noise is made as in `sum`
+    for numbers between 0 and 1, rounded to whole numbers at random. Without `nan` all columns have
+    the same count, and its noise is drawn once.
 
     Parameters
     ----------

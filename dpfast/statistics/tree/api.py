@@ -151,7 +151,7 @@ def tree_histogram(data: Any, **arguments: Any) -> Any:
     bounds : (float, float) or "auto", optional
         Public limits, for bins that are given by number; "auto" as in `histogram`.
     categories : sequence of str, float or bool, optional
-        Instead of `bins`, a public list, whose order is that of the ranges.
+        Instead of `bins`, a public list in the order in which ranges are made.
     fan_out : int, optional
         The number of children of a node. By default the number with the least mean variance of a
         cumulative count, for the number of bins and the loss alone.
