@@ -10,9 +10,9 @@ same noise on every machine and instruction set.
 NOT PRIVATE by themselves: these functions return noise. A release adds noise of a calibrated scale
 to a statistic; see `dpfast.median`.
 
-The time of a call depends a little on the noise. About one sample in a hundred thousand, next to a
-rounding boundary, takes a tenth of a millisecond longer, and someone who can time single samples
-can see this.
+The time of a call depends a little on the noise. About one sample in a million of Laplace or
+Gaussian noise, and one in thirty thousand of Cauchy noise, is next to a rounding boundary and takes
+a tenth of a millisecond longer. Someone who can time single samples can see this.
 """
 
 from .additive import gaussian_scale
