@@ -63,7 +63,7 @@ def test_a_command_has_the_options_of_its_functions():
     words = {entry.word for entry in STATISTICS.values() if entry.options is not None}
     assert set(commands()) == {*(word.replace("_", "-") for word in words), "top-k"}
     text = (GUIDE / "command-line.md").read_text(encoding="utf-8")
-    (listed,) = re.findall(r"^The commands are (.*?): the functions", text, re.M | re.S)
+    (listed,) = re.findall(r"^The commands are (.*?)\. Each", text, re.M | re.S)
     assert set(re.findall(r"`([\w-]+)`", listed)) == set(commands())
 
 
