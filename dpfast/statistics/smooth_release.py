@@ -48,7 +48,7 @@ def smooth_beta(
     rho: Number | None = None,
     noise: NoiseName = "auto",
 ) -> float:
-    """Return the largest `beta` that a smooth bound may have for the noise of a loss.
+    """Return the largest `beta` of a smooth bound for which the noise satisfies the loss.
 
     Parameters
     ----------

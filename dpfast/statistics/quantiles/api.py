@@ -611,8 +611,8 @@ def maximum(data: Any, **arguments: Any) -> Any:
 def iqr(data: Any, **arguments: Any) -> Any:
     """Release the interquartile range of a column.
 
-    The statistic is the distance of the lower quartiles, of ranks ``ceil(n / 4)`` and ``ceil(3 n /
-    4)``, of the data clamped to `bounds`.
+    The statistic is the third quartile less the first, of the data clamped to `bounds`. Quartiles
+    are the values of ranks ``ceil(n / 4)`` and ``ceil(3 n / 4)``.
 
     Privacy
     -------
