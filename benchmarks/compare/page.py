@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import power
+from . import power, workloads
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "guide" / "compare.md"
@@ -147,8 +147,13 @@ def table(head: list[str], lines: list[list[str]], words: int = 1) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in (head, marks, *lines))
 
 
-def named(result: dict[str, Any], one: dict[str, Any]) -> str:
-    return f"{result['workloads'][one['workload']]['title']}, {one['relation']}"
+def title(workload: str) -> str:
+    """What tables call a question now, although a file of results has the words of its run."""
+    return workloads.WORKLOADS[workload].title
+
+
+def named(one: dict[str, Any]) -> str:
+    return f"{title(one['workload'])}, {one['relation']}"
 
 
 def losses(result: dict[str, Any]) -> str:
@@ -157,16 +162,16 @@ def losses(result: dict[str, Any]) -> str:
     some = [one for one in every if one["lost"]]
     lines = [
         [
-            named(result, one),
+            named(one),
             COLUMNS[one["column"]][0],
             f"{one['ratio']:.3g}",
             result["systems"][one["best"]]["name"],
         ]
         for one in some
     ]
-    head = ["question", "by", "ratio", "best"]
-    told_first = f"{len(some)} of {len(every)} figures are worse than the best private rival's."
-    return told_first + ("\n\n" + table(head, lines) if lines else "")
+    head = ["question", "figure", "dpfast / rival", "best private rival"]
+    first = f"dpfast is worse than the best private rival in {len(some)} of {len(every)} figures."
+    return first + ("\n\n" + table(head, lines) if lines else "")
 
 
 def hidden(system: dict[str, Any], row: dict[str, Any]) -> tuple[int, str]:
@@ -205,29 +210,55 @@ def digits(number: int) -> str:
     return f"{-(-number // unit) * unit:,}"
 
 
+def half(result: dict[str, Any], row: dict[str, Any]) -> str:
+    """How many answers would show half of the claim, where an audit of fewer shows less."""
+    own = row["audit"]
+    if own["epsilon"] >= power.ENOUGH * result["epsilon"]:
+        return ""
+    parts, _ = hidden(result["systems"][row["system"]], row)
+    needed = power.needed(parts, own.get("pairs", 1))
+    if needed is None:
+        return "more than 1e9"
+    return digits(needed) if own["samples"] < power.MARGIN * needed else ""
+
+
 def audits(result: dict[str, Any]) -> str:
-    """What the audits say, as Markdown: refuted claims and supports that differ first."""
-    lines = []
+    """What the audits say, as Markdown: refuted claims and supports that differ first.
+
+    Below the table are the questions that a system answers too slowly for an audit.
+    """
+    lines: list[Any] = []
+    slow: dict[str, list[str]] = {}
     for row in result["rows"]:
         own = row.get("audit", {})
         if "samples" not in own or not private(row["system"]):
             continue
-        name, verdict = result["systems"][row["system"]]["name"], ""
-        shown, support, epsilon = "", "", own.get("epsilon", -1.0)
-        if "epsilon" in own:
-            shown = f"{epsilon:.2f}" if epsilon < 1e6 else "no bound"
-            support = "differs" if own.get("differences") else "the same"
-            verdict = "**refuted**" if own["refuted"] else "not refuted"
+        name = result["systems"][row["system"]]["name"]
+        if "epsilon" not in own:
+            slow.setdefault(name, []).append(named(row))
+            continue
+        epsilon = own["epsilon"]
+        shown = f"{epsilon:.2f}" if epsilon < 1e6 else "no bound"
+        verdict = "**refuted**" if own["refuted"] else "not refuted"
+        if own.get("differences"):
+            verdict += ", supports differ"
         could = f"{could_show(result, row):.2f}"
-        cells = [name, named(result, row), shown, could, verdict, support, f"{own['samples']:,}"]
-        cells.append(why(result, row))
-        order = not own.get("refuted"), support != "differs", -epsilon, name, cells
-        lines.append(order)
+        cells = [name, named(row), verdict, shown, could, f"{own['samples']:,}", half(result, row)]
+        lines.append((not own["refuted"], not own.get("differences"), -epsilon, name, cells))
     head = [
-        *("system", "question", "audited epsilon of 1", "could show", "claim", "support"),
-        *("answers", "why less than half"),
+        *("system", "question", "claim", "audited epsilon", "could show", "answers"),
+        "answers for half",
     ]
-    return table(head, [cells for *_, cells in sorted(lines)])
+    made = table(head, [cells for *_, cells in sorted(lines)], words=3)
+    if not slow:
+        return made
+    number = sum(map(len, slow.values()))
+    listed = [f"- {name}: {'; '.join(sorted(some))}" for name, some in sorted(slow.items())]
+    first = (
+        f"No bound for {number} questions, because the system gave too few answers in the time of "
+        "the audit:"
+    )
+    return "\n".join([made, "", first, "", *listed])
 
 
 def questions(result: dict[str, Any]) -> list[tuple[str, str]]:
@@ -246,10 +277,10 @@ def times(result: dict[str, Any]) -> str:
         own = {
             r["system"]: r for r in rows if (r["workload"], r["relation"]) == (workload, relation)
         }
-        title = named(result, {"workload": workload, "relation": relation})
+        question = named({"workload": workload, "relation": relation})
         cells = [told(figure(own[s], "warm"), "s") or "failed" if s in own else "" for s in order]
-        lines.append([title, *cells])
-    return table(["", *(result["systems"][s]["name"] for s in order)], lines)
+        lines.append([question, *cells])
+    return table(["question", *(result["systems"][s]["name"] for s in order)], lines)
 
 
 def growth(result: dict[str, Any]) -> str:
@@ -264,7 +295,7 @@ def growth(result: dict[str, Any]) -> str:
                 for n in sizes
             ]
             lines.append([own["name"], *cells])
-    return table(["rows", *(f"{n:.0e}".replace("e+0", "e") for n in sizes)], lines)
+    return table(["system", *(f"{n:.0e}".replace("e+0", "e") + " rows" for n in sizes)], lines)
 
 
 def picture(result: dict[str, Any], path: Path) -> None:
@@ -291,7 +322,7 @@ def picture(result: dict[str, Any], path: Path) -> None:
             panel.plot(at, height, marks[system], label=name, fillstyle=style)
     panel.axvline(1, color="0.2")
     panel.set_xscale("log")
-    panel.set_yticks(range(len(questions)), [named(result, own) for own in questions])
+    panel.set_yticks(range(len(questions)), [named(own) for own in questions])
     panel.invert_yaxis()
     panel.grid(axis="x", color="0.9")
     panel.set_xlabel(
@@ -311,29 +342,30 @@ def blocks(path: Path, made: dict[str, str]) -> None:
 
 
 def summary(result: dict[str, Any]) -> str:
-    anew = result.get("audits")
-    audited = f" Audits were made anew on {anew['date']}, commit {anew['commit']}." if anew else ""
-    versions = ", ".join(
+    """When, where and of what the figures were made, as a list in Markdown."""
+    versions = "; ".join(
         f"{own['name']} {own['version']}" for own in result["systems"].values() if "version" in own
     )
-    first = (
-        f"`{result['command']}` on {result['date']}, commit {result['commit']}, "
-        f"{result['machine']}, Python {result['python']}: {versions}. Time and memory are those of "
-        f"{result['scale']:,.0f} rows, errors those of up to 200 answers on "
-        f"{result['error_rows']:,} rows; epsilon is {result['epsilon']:g}."
-    ) + audited
-    return "\n\n".join([first, *(later(result, one) for one in result.get("later", []))])
+    anew, again = result.get("audits"), ""
+    if anew:
+        again = f" The audits were made again on {anew['date']}, commit {anew['commit']}."
+    lines = [
+        f"- Run: `{result['command']}`, {result['date']}, commit {result['commit']}, "
+        f"{result['machine']}, Python {result['python']}.{again}",
+        *(f"- {later(result, one)}" for one in result.get("later", [])),
+        f"- Versions: {versions}.",
+        f"- Times and memory are for {result['scale']:,.0f} rows, errors for "
+        f"{result['error_rows']:,} rows. Epsilon is {result['epsilon']:g}.",
+    ]
+    return "\n".join(lines)
 
 
 def later(result: dict[str, Any], run: dict[str, Any]) -> str:
-    """Which rows a later run made, and how."""
-    rows = [row for row in result["rows"] if row.get("date") == run["date"]]
-    questions = dict.fromkeys(result["workloads"][row["workload"]]["title"] for row in rows)
-    systems = dict.fromkeys(result["systems"][row["system"]]["name"] for row in rows)
+    """How many rows a later run made again, and how."""
+    number = sum(row.get("date") == run["date"] for row in result["rows"])
     return (
-        f"`{run['command']}` on {run['date']}, commit {run['commit']}, {run['machine']}, Python "
-        f"{run['python']}, made {len(rows)} of these rows later: {', '.join(systems)} on "
-        f"{'; '.join(questions)}."
+        f"Later run, from which {number} of the figures' rows are: `{run['command']}`, "
+        f"{run['date']}, commit {run['commit']}, {run['machine']}, Python {run['python']}."
     )
 
 
@@ -352,6 +384,9 @@ def write(results: Path) -> None:
     shown = {
         **result,
         "rows": rows,
+        "workloads": {
+            name: {**one, "title": title(name)} for name, one in result["workloads"].items()
+        },
         "verdicts": verdicts(result["rows"]),
         "columns": COLUMNS,
         "private": [s for s in result["systems"] if private(s)],

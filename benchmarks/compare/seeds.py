@@ -32,23 +32,24 @@ class Source:
     file: str
 
 
-BORINGSSL = Source("BoringSSL", "the operating system", "cc/algorithms/rand.cc of Google")
+BORINGSSL = Source(
+    "BoringSSL", "the operating system", "google/differential-privacy/cc/algorithms/rand.cc"
+)
 SOURCES = {
     "dpfast": Source("ChaCha20", "256 bits of the operating system", "dpfast/rng.py"),
     "diffprivlib": Source(
-        "none: each number is the operating system's",
-        "`random_state`, if the user gives one: then the Mersenne twister",
+        "the operating system",
+        "none; with `random_state`, the Mersenne twister and that seed",
         "diffprivlib/utils.py",
     ),
     "duckdb_elastic": Source(
-        "the Mersenne twister, seeded anew for each number",
-        "32 bits of the operating system, XOR functions of the query's number, the true value and "
-        "the scale; `privacy_seed`, if set, for the first two",
+        "the Mersenne twister, with a new seed for each number",
+        "32 bits, mixed with the query's number, the true value and the scale",
         "src/aggregates/dp_laplace_noise.cpp",
     ),
     "duckdb_pac": Source(
         "the Mersenne twister",
-        "42 XOR a function of the query's number; `privacy_seed`, if set, for the 42",
+        "42, mixed with the query's number",
         "src/include/aggregates/pac_aggregate.hpp",
     ),
     "opendp": Source(
@@ -57,17 +58,17 @@ SOURCES = {
     "pipelinedp": BORINGSSL,
     "pydp": BORINGSSL,
     "qrlew": Source(
-        "the database's `RANDOM()`: in DuckDB PCG32, whose state is 64 bits",
-        "64 bits of the operating system for a connection; `setseed`, if called",
-        "src/common/random_engine.cpp of DuckDB",
+        "`RANDOM()` of the database: PCG32 in DuckDB",
+        "64 bits of the operating system for each connection",
+        "duckdb/src/common/random_engine.cpp",
     ),
     "smartnoise": Source(
-        "OpenDP's, of an older release",
+        "that of an older release of OpenDP",
         "the operating system",
         "snsql/sql/_mechanisms/laplace.py",
     ),
     "tumult": Source(
-        "the processor's RDRAND, or else the operating system",
+        "RDRAND of the processor, otherwise the operating system",
         "none",
         "tmlt/core/random/rng.py",
     ),
@@ -100,13 +101,15 @@ def lines(result: dict[str, Any]) -> str:
     made, rows = [], {one["system"]: one for one in result["systems"]}
     for system, source in SOURCES.items():
         release = (HERE / system / "requirements.txt").read_text(encoding="utf-8").split()[0]
+        release = release.replace("==", " ")
         seen = "not run here"
         if system in rows:
             one = rows[system]
             release, same = one["release"], f"**{one['same']} of {one['answers']} the same**"
-            seen = same if one["same"] else "other noise"
+            seen = same if one["same"] else "different"
         made.append([release, source.generator, source.seed, f"`{source.file}`", seen])
-    return table(["system", "generator", "seed", "read in", "two processes"], made, words=5)
+    head = ["system", "generator", "seed", "source file", "noise of two processes"]
+    return table(head, made, words=5)
 
 
 def main() -> None:

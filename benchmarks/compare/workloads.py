@@ -437,7 +437,7 @@ CROSSED = (
 SHOWN = {ADD: ((group(26), group(25)),)}
 WORKLOADS = {
     "count": Workload(
-        "count of high values", columns, plain(lambda x: np.sum(x > HIGH_VALUE)), "rows", ONE
+        "count of values above 250", columns, plain(lambda x: np.sum(x > HIGH_VALUE)), "rows", ONE
     ),
     "sum": Workload("sum", columns, plain(np.sum), "value", ONE),
     "mean": Workload("mean", columns, plain(np.mean), "value", AWAY),
@@ -481,7 +481,7 @@ WORKLOADS = {
         "sums of groups with private keys", groups, by_key, "value a group", SHOWN, DELTA
     ),
     "people": Workload(
-        "sums of groups, for the loss of a person",
+        "sums of groups, unit: person",
         groups,
         by_key,
         "value a group",
@@ -489,7 +489,7 @@ WORKLOADS = {
         lean=with_noise(sums),
     ),
     "database": Workload(
-        "sums of groups in DuckDB, for a person",
+        "sums of groups in DuckDB, unit: person",
         groups,
         by_key,
         "value a group",
@@ -506,7 +506,7 @@ WORKLOADS = {
         lean=with_noise(lambda data: np.ravel(pairs_of_columns(data)).astype(float)),
     ),
     "tpch_1": Workload(
-        "TPC-H 1, for the loss of a customer",
+        "TPC-H query 1, unit: customer",
         tpch,
         relative(query_1),
         "percent of each number",
@@ -515,7 +515,7 @@ WORKLOADS = {
         TPCH_ROWS,
     ),
     "tpch_6": Workload(
-        "TPC-H 6, for the loss of a customer",
+        "TPC-H query 6, unit: customer",
         tpch,
         relative(query_6),
         "percent",
@@ -524,7 +524,7 @@ WORKLOADS = {
         TPCH_ROWS,
     ),
     "tpch_14": Workload(
-        "TPC-H 14, for the loss of a customer",
+        "TPC-H query 14, unit: customer",
         tpch,
         relative(query_14),
         "percent",
@@ -540,7 +540,7 @@ WORKLOADS = {
         {REPLACE: ((corners(*[1] * 8), corners(*[1] * 7, -1)),)},
     ),
     "components": Workload(
-        "PCA, 3 of 8",
+        "PCA, 3 of 8 components",
         table,
         unexplained,
         "variance not explained",
