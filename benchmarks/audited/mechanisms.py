@@ -148,8 +148,8 @@ FOUR = tuple(np.array([151 - more, 151 + more, 1, 1]) for more in (0, 1))
 FIRST, SECOND, BOTH = np.eye(4)[0], np.eye(4)[1], np.array([0.0, 1.0, 1.0, 0.0])
 LAST = (40, 41, 42)
 #: Why less than .95 is shown.
-HIDDEN = "the quartiles that it draws are paid for, and do not show in the answer alone"
-COMPARED = "one of its three hard answers has a distance that moves like that of the easy ones"
+HIDDEN = "a part of the loss pays for two quartiles, which the answer does not contain"
+COMPARED = "at one of its three hard answers, the compared number changes as at easy answers"
 
 
 def blocks(aggregator, way=again):

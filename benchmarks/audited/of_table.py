@@ -359,14 +359,14 @@ def why(case, loss, relation, found):
     return NORM if set(found.noises) <= INTEGERS else SEARCHED
 
 
-PUBLIC = "the number of rows is public, so nothing is random"
-PARTS = "several draws share the loss, and no unit that was tried changes most of all at once"
-RANGE = "a pure draw is charged in rho for the worst distribution of its range"
-NORM = "no unit that was tried has features of the norm that is charged"
-SEARCHED = "no heaps of rows that were tried are the worst pair of a draw by rank"
+PUBLIC = "the number of rows is public, so the answer needs no noise"
+PARTS = "several draws share the loss, and no tested unit is the worst case of all draws at once"
+RANGE = "rho covers the worst distribution of the same bounded range, and the draw is milder"
+NORM = "no tested unit has features as large as the sensitivity"
+SEARCHED = "no tested dataset with many equal values is the worst case of a draw by rank"
 TWO_STEPS = (
-    "what is replaced is charged as what leaves and what comes, "
-    "and those that were tried move sums by less"
+    "a replacement is charged as a removal and an addition, "
+    "and the tested ones change sums by less"
 )
 
 
