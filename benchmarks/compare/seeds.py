@@ -44,7 +44,8 @@ SOURCES = {
     ),
     "duckdb_elastic": Source(
         "the Mersenne twister, with a new seed for each number",
-        "32 bits, mixed with the query's number, the true value and the scale",
+        "32 bits of the operating system, mixed with the query's number, the true value and the "
+        "scale",
         "src/aggregates/dp_laplace_noise.cpp",
     ),
     "duckdb_pac": Source(
