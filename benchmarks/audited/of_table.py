@@ -365,8 +365,7 @@ RANGE = "rho covers the worst distribution of the same bounded range, and the dr
 NORM = "no tested unit has features as large as the sensitivity"
 SEARCHED = "no tested dataset with many equal values is the worst case of a draw by rank"
 TWO_STEPS = (
-    "a replacement is charged as a removal and an addition, "
-    "and the tested ones change sums by less"
+    "a replacement is charged as a removal and an addition, and the tested ones change sums by less"
 )
 
 
