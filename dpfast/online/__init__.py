@@ -1,7 +1,10 @@
-"""Streams of adaptive queries for one privacy loss, paid for when the stream is opened.
+"""Streams of queries that share one privacy loss, which is paid when the stream is opened.
 
-Independent noise for each query soon uses up a budget. In these streams a query costs something
-only if it cannot be answered from public information.
+Independent noise for each query soon uses up a budget. A stream answers many more queries for the
+same loss. `MedianMechanism` and `PrivateMultiplicativeWeights` answer most linear queries from
+public information. `SparseVector` says which values are above a threshold, and the loss does not
+grow with the values below it. `RunningCount` releases a total after each step. `MWEM` answers
+linear queries that are all known beforehand.
 """
 
 from .linear_stream import Answer

@@ -24,17 +24,18 @@ MOST_QUERIES = 1 << 62
 
 
 class Answer(float):
-    """A private answer to a linear query: a float that also says how it was found.
+    """A private answer to a linear query: a float with the facts about how it was computed.
 
     Attributes
     ----------
     hard : bool
-        Whether the answer comes from the data, with noise, which uses up one of the hard answers.
-        An easy answer is computed from public information. Whether an answer is hard is public.
+        True if the answer was computed from the data, with noise. This uses up one of the hard
+        answers of the stream. False if the answer was computed from public information. The flag
+        itself is public.
     remaining : int
         The number of hard answers left.
     spent : Pure, Approx or ZCDP
-        The privacy loss of the whole stream, paid when it was opened.
+        The privacy loss of the whole stream. It was paid when the stream was opened.
 
     Examples
     --------
@@ -66,7 +67,7 @@ class Answer(float):
 
 
 class Arguments(NamedTuple):
-    """The checked arguments that all streams of linear queries share."""
+    """The checked arguments that all streams of linear queries have in common."""
 
     loss: Loss
     queries: int
@@ -93,7 +94,8 @@ class Arguments(NamedTuple):
         wanted = checks.positive("accuracy", accuracy)
         risk = checks.share("failure", failure)
         if (histogram is None) == (data is None):
-            checks.fail("histogram", "given, or data with a universe instead", histogram)
+            rule = "given if data is not given, and left out otherwise"
+            checks.fail("histogram", rule, histogram)
         if data is None:
             counts, rows = counts_of(histogram)
             elements = Universe(universe, len(counts))
@@ -112,7 +114,7 @@ class Arguments(NamedTuple):
 
 
 class LinearStream(Session[NDArray[np.float64], Answer]):
-    """The base of streams of linear queries, which answer from a public guess or with noise."""
+    """The base of streams that answer a linear query by a public guess, or else with noise."""
 
     def _stream(
         self,
@@ -155,14 +157,16 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
         Parameters
         ----------
         query : array_like of shape (N,), or callable
-            A number from 0 to 1 for each element of the universe: as a vector (also of booleans),
-            or as a function of one element, best compiled by Numba. They are rounded to multiples
-            of a public power of two, at most 2**-22 for fewer than 2**30 rows and 2**-16 for more,
-            and the rounded query is answered. The power is larger only where the loss is so small
-            that the least accuracy is more than ten times the rounding.
+            A number from 0 to 1 for each element of the universe: a vector (also of booleans), or a
+            function of one element, which is fastest if Numba compiles it. The numbers are rounded
+            to multiples of a public power of two, and the rounded query is answered. The power is
+            at most 2**-22 for fewer than 2**30 rows, and at most 2**-16 for more. It is larger only
+            for a loss so small that the least possible accuracy is more than ten times the
+            rounding.
         number : int, optional
-            For a stream with a name: the number of the question, from 0 on. If it has been
-            answered, the recorded answer is returned; otherwise it must be the next question.
+            For a stream with a name: the number of this query in the stream, from 0 on. If the
+            query with this number has been answered, its recorded answer is returned. Otherwise the
+            number must be that of the next query.
 
         Returns
         -------
@@ -172,12 +176,12 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            For a bad query, or the number of another question. The stream is unchanged.
+            For a bad query, or if `number` belongs to another query. The stream is unchanged.
         StreamError
-            If the stream has halted (all queries or all hard answers are used, or nothing public is
-            left to guess from), if it was interrupted while it learned from an answer (for a stream
-            with a name, the record has that answer), or if this is a copy of the stream in a forked
-            process.
+            If the stream has halted: all its queries or all its hard answers are used, or no
+            candidate for a guess is left. If an earlier call was interrupted while the stream
+            learned from an answer; a stream with a name has recorded this answer. If this is a copy
+            of the stream in a forked process.
         LedgerError
             If the answer could not be recorded. The stream is unchanged.
         """
@@ -245,7 +249,7 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
 
     @abstractmethod
     def _learn(self, question: NDArray[np.float64], noisy: int, more: bool) -> None:
-        """Update the state by a hard answer: the sum of the last query is about `noisy`.
+        """Update the state by a hard answer: the noisy sum of the last query over all rows.
 
-        With `more` that sum is above the public guess, else below.
+        `more` says whether this noisy sum is above the public guess.
         """

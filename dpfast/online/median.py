@@ -18,7 +18,7 @@ from . import multisets
 from .linear_stream import Arguments, LinearStream
 from .plan import Plan, plan
 
-#: The default limit on candidates, and the largest one.
+#: The default limit on the number of candidates, and the largest possible limit.
 USUAL, MOST = 500_000, 1 << 26
 #: The most bytes of counts.
 MOST_BYTES = 1 << 32
@@ -27,25 +27,29 @@ MOST_BYTES = 1 << 32
 class MedianMechanism(LinearStream):
     """Answer a stream of linear queries with the median mechanism.
 
-    A linear query asks for the mean over all rows of a number between 0 and 1 that depends on the
-    row: for instance, the share of rows of some kind. Rows are elements of a public universe.
+    A linear query gives each possible row a number from 0 to 1, and asks for the mean of this
+    number over all rows. For example, 1 for rows from China and 0 for all others asks for the share
+    of rows from China. Each row is an element of a public list, the universe.
 
-    At first every multiset of `size` elements is a candidate for the data. A query is easy if the
-    median of the candidates' answers is about right. That median is then the answer and costs
-    nothing. Otherwise the query is hard: it is answered with noise, and the candidates on the wrong
-    side of the answer, at least half of them, are removed. So the number of hard queries is at most
-    about the logarithm (to base 2) of the number of candidates, for any number of queries.
+    The stream keeps candidates for the data: at first all multisets of `size` elements of the
+    universe. Each query is answered for every candidate, and the median of these answers is the
+    guess. If the guess is nearly right for the data, the query is easy: the guess is the answer,
+    and costs nothing. Otherwise the query is hard: the answer is computed from the data with noise,
+    and the candidates on its wrong side, at least half of them, are removed. So the number of hard
+    queries is at most about the logarithm (to base 2) of the number of candidates, for any number
+    of queries.
 
     Privacy
     -------
-    Neighbors are datasets of the same public number of rows that differ in one row. All answers
-    together satisfy the requested loss, for queries that may depend on earlier answers.
+    Neighbors are datasets with the same number of rows, which is public, that differ in one row.
+    All answers together satisfy the requested loss. A query may depend on earlier answers.
 
-    The sparse vector technique (Lyu, Su and Li, VLDB 2017) decides whether a query is hard, from
-    the exact distance of the data's answer to the median, and hard answers have separate noise.
-    Candidates and medians are functions of queries and answers. The mechanism is by Roth and
-    Roughgarden (STOC 2010), in a form without astronomical constants: each hard query removes half
-    of the candidates. `accuracy` holds except with a failure probability; privacy always holds.
+    The sparse vector technique (Lyu, Su and Li, VLDB 2017) decides whether a query is hard: it
+    compares the distance between the data's exact answer and the median with a threshold. The noise
+    of hard answers is drawn separately. Candidates and medians are computed from queries and
+    released answers alone. The mechanism is by Roth and Roughgarden (STOC 2010). Its constants are
+    small here, because each hard query removes half of the candidates. Privacy always holds;
+    `accuracy` holds except with the failure probability.
 
     Parameters
     ----------
@@ -55,11 +59,12 @@ class MedianMechanism(LinearStream):
         The rows, instead of the histogram: an array, a column of a table, or a source.
     universe : array_like of shape (N,), optional
         The public elements in order: distinct numbers, or distinct texts. Needed with `data`.
-        Queries that are functions are called with these elements (by default with 0 .. N - 1).
+        A query that is a function is called with each element (without a `universe`, with each of 0
+        .. N - 1).
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     queries : int
-        The largest number of queries.
+        The largest number of queries that the stream answers.
     accuracy : float
         The largest error of an answer, as a fraction of the rows.
     failure : float, default 0.05
@@ -68,18 +73,20 @@ class MedianMechanism(LinearStream):
         The number of rows of a candidate, up to 255. By default the largest size with at most
         500,000 candidates.
     candidates : int, optional
-        Take this many random candidates instead of all. This may cost accuracy (if no candidate is
-        like the data, the stream halts early), but never privacy.
+        Take this many random candidates instead of all. If none of them is similar to the data, the
+        stream halts early. Privacy holds in any case.
     test : {"distance", "closeness"}, default "distance"
-        What makes a query hard. "distance": the error of the median exceeds a threshold. A hard
-        answer then removes the half of the candidates on its wrong side. "closeness", as in the
-        paper: the candidates as a whole are not close to the data. Then all candidates that are not
-        near the answer are removed. This test needs a multiple of the loss for the same accuracy.
+        How the stream decides that a query is hard. With "distance" a query is hard if the error of
+        the median exceeds a threshold; its answer then removes the half of the candidates on the
+        wrong side. With "closeness", the test of the paper, a query is hard if the candidates'
+        answers, taken together, are not close to the data's answer; its answer then removes every
+        candidate whose own answer is not near. For the same accuracy, "closeness" needs a multiple
+        of the loss.
     name : str, optional
-        Keep the stream in the file of the budget under this name. Opened again with the same
-        arguments, by any process, the stream continues after its last answer and is not paid for
-        again. The file then holds digests of the queries, the hard queries, all answers, and, until
-        the stream is over, a secret: protect the file as you protect the data (see
+        Keep the stream in the file of the budget under this name. Any process may open it again
+        with the same arguments: it continues after its last answer and is not paid for again. The
+        file then holds all answers, the hard queries, and digests of all queries. Until the stream
+        is over it also holds a secret, so protect the file as you protect the data (see
         ``docs/guide/streams.md``).
     budget : Budget, optional
         The budget that pays for all answers, before rows are read or random bits are drawn.
@@ -94,27 +101,28 @@ class MedianMechanism(LinearStream):
     alive : int
         The number of candidates left.
     hard, remaining : int
-        The total number of hard answers, and the number that is left.
+        The number of hard answers in all, and how many of them are left.
     left : int
-        The number of queries that are left.
+        How many queries are left.
     past : tuple of Answer
-        The answers so far, of a stream with a name.
+        For a stream with a name: its answers so far.
     net_error : float or None
-        The largest distance of any dataset from the nearest candidate, over all queries at once;
-        None for random candidates. (For the queries of one stream it is also at most ``sqrt(log(2 *
-        queries) / (2 * size))``.)
+        For any dataset, some candidate answers all queries with an error of at most `net_error`.
+        None for random candidates. (For the queries of one stream, the error of some candidate is
+        also at most ``sqrt(log(2 * queries) / (2 * size))``.)
     test : str
-        What makes a query hard.
+        The `test` that was requested.
     lasts : bool
-        Whether the stream lasts until its last query, except with probability `failure`.
+        True if the stream answers all its queries, except with probability `failure`. False if it
+        may halt earlier.
     spent : Pure, Approx or ZCDP
         The privacy loss of all answers together.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument, or an accuracy that cannot be kept with this loss (the message says
-        which can). Nothing has been spent.
+        For a bad argument, or an accuracy that is impossible with this loss; the message says which
+        accuracy is possible. Nothing has been spent.
     BudgetError
         If too little of the budget is left. Nothing has been spent.
     DataError
@@ -124,8 +132,9 @@ class MedianMechanism(LinearStream):
 
     Notes
     -----
-    Cost: a query is one pass over the candidates, N bytes for each, and a selection among their
-    answers, by ``DPFAST_NUM_THREADS`` threads. Memory: ``(N + 4)`` bytes a candidate.
+    Cost: each query reads all candidates that are left, N bytes for each, and selects the median of
+    their answers. ``DPFAST_NUM_THREADS`` threads share this work. Memory: ``N + 4`` bytes for each
+    candidate.
 
     References
     ----------
@@ -134,7 +143,8 @@ class MedianMechanism(LinearStream):
 
     Examples
     --------
-    The share of a class that comes from one country, in a thousand queries:
+    A thousand queries about students: which share comes from China? At most 9 answers are hard. The
+    next query is refused:
 
     >>> import dpfast as dp
     >>> homes = ["China", "France", "Kenya", "Peru"]
@@ -179,8 +189,8 @@ class MedianMechanism(LinearStream):
         if self.test == "closeness":
             noise, threshold = _by_closeness(args, count, bits), multisets.THRESHOLD
         else:
-            # Candidates can be halved this many times, and then the last one may still be wrong
-            # once.
+            # The candidates can be halved this many times less one. Then one candidate is left,
+            # which may be wrong once.
             hard = count.bit_length()
             noise = plan(args.loss, args.rows, hard, args.queries, args.failure, bits)
             if not noise.least <= args.accuracy <= 1:
@@ -275,8 +285,8 @@ def _sizes(universe: int, size: int | None, candidates: int | None) -> tuple[int
     else:
         count = multisets.number(universe, rows)
     if count > MOST or count * universe > MOST_BYTES:
-        rule = "such that there are at most 2**26 candidates and 2**32 bytes of them"
-        checks.fail("size", rule + " (or give candidates, a number of random ones)", rows)
+        rule = "smaller, for at most 67,108,864 candidates of 4 GiB in all"
+        checks.fail("size", rule, rows, "; or pass candidates=500_000 for random candidates")
     if count < 2:
-        checks.fail("universe", "a list of at least two elements", universe)
+        checks.fail("universe", "at least two elements long", universe)
     return rows, count

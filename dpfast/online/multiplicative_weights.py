@@ -17,7 +17,7 @@ from .linear_stream import Arguments, LinearStream
 from .plan import Plan, plan
 from .public_distribution import HasDistribution, PublicDistribution
 
-#: The gaps that are tried are 1 and its powers with this factor.
+#: The gaps that are tried are the powers of this factor, from 1 on.
 FINER = 0.9
 #: Counts have 32 bits if there are fewer rows than this.
 NARROW = 1 << 31
@@ -28,22 +28,23 @@ MOST = 1 << 24
 class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
     """Answer a stream of linear queries from a public distribution, updated after hard queries.
 
-    The distribution over the universe is uniform at first. A query is easy if its mean under the
-    distribution is nearly right. That mean is then the answer and costs nothing. Otherwise the
-    query is hard: it is answered with noise, and the weights of the elements in the direction of
-    the answer grow. Each hard query brings the distribution nearer to the data, so there are at
-    most ``ln(N) / (2 gap**2)`` hard queries.
+    The stream keeps a public distribution over the universe, which is uniform at first. The mean of
+    a query under this distribution is the guess. If the guess is nearly right for the data, the
+    query is easy: the guess is the answer, and costs nothing. Otherwise the query is hard: the
+    answer is computed from the data with noise. Then the weights of the elements change, so that
+    the mean of the query moves towards this answer. Each hard query brings the distribution nearer
+    to the data, so there are at most ``ln(N) / (2 gap**2)`` of them.
 
     Privacy
     -------
-    Neighbors are datasets of the same public number of rows that differ in one row. All answers
-    together satisfy the requested loss, for queries that may depend on earlier answers (Hardt and
-    Rothblum, FOCS 2010).
+    Neighbors are datasets with the same number of rows, which is public, that differ in one row.
+    All answers together satisfy the requested loss (Hardt and Rothblum, FOCS 2010). A query may
+    depend on earlier answers.
 
-    The sparse vector technique (Lyu, Su and Li, VLDB 2017) decides whether a query is hard, from
-    the exact distance of the data's answer to the guess, and hard answers have separate noise. The
-    distribution is a function of queries and answers. `accuracy` holds except with a failure
-    probability; privacy always holds.
+    The sparse vector technique (Lyu, Su and Li, VLDB 2017) decides whether a query is hard: it
+    compares the distance between the data's exact answer and the guess with a threshold. The noise
+    of hard answers is drawn separately. The distribution is computed from queries and released
+    answers alone. Privacy always holds; `accuracy` holds except with the failure probability.
 
     Parameters
     ----------
@@ -52,17 +53,17 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
     data : column of n rows, optional
         The rows, instead of the histogram: an array, a column of a table, or a source.
     universe : array_like of shape (N,), optional
-        As for `MedianMechanism`.
+        The public elements in order: distinct numbers, or distinct texts. Needed with `data`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     queries : int
-        The largest number of queries.
+        The largest number of queries that the stream answers.
     accuracy : float
         The largest error of an answer, as a fraction of the rows.
     failure : float, default 0.05
         The largest probability that any answer has a larger error, or that the stream halts early.
     name : str, optional
-        As for `MedianMechanism`: keep the stream in the file of the budget.
+        Keep the stream in the file of the budget under this name, as in `MedianMechanism`.
     budget : Budget, optional
         The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional
@@ -72,23 +73,23 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
     Attributes
     ----------
     gap : float
-        The least error of the distribution for which it is updated, except with probability
+        A query is hard only if the error of its guess is at least `gap`, except with probability
         `failure`.
     hard, remaining : int
-        The total number of hard answers, and the number that is left.
+        The number of hard answers in all, and how many of them are left.
     left : int
-        The number of queries that are left.
+        How many queries are left.
     distribution : ndarray of float64, shape (N,)
-        The public distribution that was learned from the data. It answers any further query at no
-        cost.
+        The public probabilities of the elements, learned from the hard answers. Any mean under them
+        costs nothing.
     accuracy, spent, past
-        As for `MedianMechanism`.
+        As in `MedianMechanism`.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument, or an accuracy that cannot be kept with this loss (the message says
-        which can). Nothing has been spent.
+        For a bad argument, or an accuracy that is impossible with this loss; the message says which
+        accuracy is possible. Nothing has been spent.
     BudgetError
         If too little of the budget is left. Nothing has been spent.
     DataError
@@ -98,12 +99,12 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
 
     Notes
     -----
-    Cost: a query is one pass over the universe, and an update another one with an exponential for
-    each element. Memory: 16 bytes an element.
+    Cost: each query reads the universe once. A hard query reads it once more, and computes an
+    exponential for each element. Memory: 16 bytes for each element.
 
-    With a step of 4 gap, a hard answer lowers the divergence of the data from the distribution by
-    at least ``2 gap**2``: Hoeffding's lemma bounds the effect of the normalization better than the
-    paper does, so an eighth of the published number of hard answers is enough.
+    A hard answer changes the logarithms of weights by up to ``4 gap``. This lowers the divergence
+    of the data from the distribution by at least ``2 gap**2``, by Hoeffding's lemma. So an eighth
+    of the number of hard answers in the paper is enough.
 
     References
     ----------
@@ -112,6 +113,8 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
 
     Examples
     --------
+    A thousand queries for the share of the first of four elements, which is 0.65:
+
     >>> import dpfast as dp
     >>> stream = dp.online.PrivateMultiplicativeWeights(
     ...     [130_000, 40_000, 20_000, 10_000], epsilon=1, queries=1000, accuracy=0.15)
@@ -142,7 +145,7 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
         loss = (epsilon, delta, rho)
         args = Arguments.of(loss, queries, accuracy, failure, histogram, data, universe)
         if args.accuracy > 1:
-            checks.fail("accuracy", "a fraction of the rows, at most 1", accuracy)
+            checks.fail("accuracy", "at most 1, because it is a fraction of the rows", accuracy)
         self.gap, noise = _gap(args)
         title = "private multiplicative weights"
         self._weighted = PublicDistribution(args.universe.size)
@@ -177,8 +180,8 @@ def _gap(args: Arguments) -> tuple[float, Plan]:
     """Return the largest gap with which the accuracy holds, and its noise plan."""
     least, fewest, gap = math.inf, 0, 1.0
     while True:
-        # The divergence can fall this often. The one further answer is needed only with probability
-        # `failure`.
+        # The divergence can fall this often less one. One further answer is needed with probability
+        # `failure` at most.
         hard = int(math.log(args.universe.size) / (2 * gap * gap)) + 1
         if hard > MOST:
             break

@@ -1,26 +1,27 @@
 """Candidate databases: all multisets of some size over a public universe, as compact counts.
 
-They do not depend on the data, so they are not secret.
+The candidates do not depend on the data, so they are not secret.
 
-`Closeness` is the test for easy queries in the paper on the median mechanism, and secret: how close
-the candidates are to the data.
-Roth and Roughgarden (STOC 2010) call a query easy if the mean r over all candidates S of
-``exp(-|f(D) - f(S)| / accuracy)``, with noise, is above about 3/4. After a hard answer a they keep
+`Closeness` is the test for easy queries in the paper on the median mechanism: how close the
+candidates are to the data. Its value is secret. Roth and Roughgarden (STOC 2010) average
+``exp(-|f(D) - f(S)| / accuracy)`` over all candidates S, where f(D) is the answer of the data. They
+call a query easy if this mean r, with noise, is above about 3/4. After a hard answer a they keep
 the candidates with ``|f(S) - a| <= accuracy / 50``. Here the sparse vector technique compares the
-doubt 1 - r with the threshold T = 9/32, in integers of 2**-24, and its noise is bounded by
-G <= 1/32 but for a small failure probability. Then:
+doubt 1 - r with the threshold T = 9/32, in integers of units 2**-24. The size of its noise is at
+most G <= 1/32, except with a small failure probability. Then:
 
-* At least half of the candidates are at least as far from the data as the median is, so an error x
-  of the median makes the doubt ``(1 - exp(-x / accuracy)) / 2`` at least. An easy query has a doubt
-  of less than T + G = 5/16, so x is below ``ln(8 / 3) accuracy < accuracy``.
-* A hard query has a doubt of T - G = 1/4 at least. Let the noise of the answer be at most
-  accuracy / 50, too. Candidates that are kept are within w = accuracy / 25 of the data; if the
-  others are a part p of all, the doubt is at most ``p + (1 - p) (1 - exp(-w / accuracy))``, so p is
-  at least 1 - (3/4) exp(1/25) > 0.219: each hard answer leaves less than 0.781 of the candidates.
+* At least half of the candidates are as far from the data as the median, or farther. So if the
+  median has an error x, the doubt is at least ``(1 - exp(-x / accuracy)) / 2``. An easy query has a
+  doubt below T + G = 5/16, so x is below ``ln(8 / 3) accuracy < accuracy``.
+* A hard query has a doubt of at least T - G = 1/4. Let the noise of its answer be at most accuracy
+  / 50. Then the candidates that are kept are within w = accuracy / 25 of the data. Let the others
+  be a fraction p of all candidates. The doubt is at most ``p + (1 - p) (1 - exp(-w / accuracy))``,
+  so p is at least 1 - (3/4) exp(1/25) > 0.219. So each hard answer leaves less than 0.781 of the
+  candidates.
 
-Sensitivity: f(D) changes by at most 1 / n, so a closeness by at most ``1 / (n accuracy)``. It is
-rounded down to a unit of 2**-24, from a float64 that is off by far less than a unit; and so is the
-mean.
+Sensitivity: f(D) changes by at most 1 / n, so a closeness changes by at most ``1 / (n accuracy)``.
+A closeness is computed in float64, with an error far below 2**-24, and rounded down to a multiple
+of 2**-24. The mean is rounded down too.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ MOST_SIZE = 255
 #: Closeness is measured in units of 2**-BITS. The doubt is compared with this threshold.
 BITS = 24
 THRESHOLD = 9 << (BITS - 5)
-#: The noise of the comparison must stay within this.
+#: The noise of the comparison must not be larger than this.
 MARGIN = 1 / 32
 #: Candidates whose answer is within ``accuracy / KEPT`` of a hard answer are kept.
 KEPT = 50
@@ -67,10 +68,11 @@ def largest(universe: int, most: int) -> int:
 def net(universe: int, size: int) -> float:
     """Bound the distance of any database from the nearest multiset, for all queries at once.
 
-    Round a database's frequencies times `size` down, and those with the largest remainders up
-    instead, until the sum is right. If j of N are rounded up, the remainders sum to j, and at most
-    j (N - j) / N passes from some elements to others (the remainders that were cut are on average
-    at most j / N). A query between 0 and 1 changes by no more than that over `size`.
+    Multiply the frequencies of a database by `size`, and round them down, except those with the
+    largest remainders: these are rounded up, so that the sum is `size`. Let j of the N numbers be
+    rounded up. The remainders sum to j, and those that were cut are on average at most j / N. So at
+    most j (N - j) / N moves from some elements to others. A query between 0 and 1 changes by at
+    most this, divided by `size`.
     """
     half = universe // 2
     return half * (universe - half) / universe / size
@@ -145,7 +147,7 @@ def hard_answers(candidates: int) -> int:
 class Closeness(NamedTuple):
     """The closeness test: it compares the sums of a query over candidates with the data.
 
-    Sums are in units of ``2**-bits``; that over the data is of `rows` rows.
+    Sums are in units of ``2**-bits``. A candidate has `size` rows, and the data have `rows` rows.
     """
 
     size: int
@@ -165,7 +167,7 @@ class Closeness(NamedTuple):
     def near(self, sums: NDArray[np.int32], answer: int) -> NDArray[np.bool_]:
         """Return which candidates agree with a hard answer."""
         limit = math.floor(Fraction(self.accuracy) * (self.size * self.rows << self.bits) / KEPT)
-        # An answer far from all sums is clamped, so that products fit in 64 bits.
+        # An answer far from all sums is clamped. Then products fit in 64 bits.
         whole = self.rows << self.bits
         return self._distances(sums, min(max(answer, -whole), 2 * whole)) <= limit
 

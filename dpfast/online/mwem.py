@@ -1,4 +1,4 @@
-"""MWEM: multiplicative weights with the exponential mechanism, for linear queries known before."""
+"""MWEM: multiplicative weights with the exponential mechanism, for queries fixed beforehand."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from .session import A, Opening, facts, once, record
 
 #: The most rounds.
 MOST = 1 << 16
-#: The most replays of all measurements, in one round.
+#: The most replays of all measurements in one round.
 MOST_REPLAYS = 1 << 20
-#: The step length of the first replay, in units of a difference. It falls to 1 in the last replay.
+#: The step length of the first replay, as a multiple of a difference. It is 1 in the last replay.
 LONGEST = 1000.0
 #: Numbers that are converted together.
 BLOCK = 1 << 14
@@ -102,9 +102,10 @@ class _Fit:
     def learn_all(self, noisy: list[int]) -> None:
         """Learn from one measurement of each query, replayed several times.
 
-        At first a step is as large as needed for a query with values 0 and 1 and that mean.
-        Contradictions between measurements, which are due to noise, are averaged only by short
-        steps, so steps get shorter from one replay to the next, down to the difference itself.
+        A step of the first replay is large enough to correct a query of zeros and ones in one step.
+        Noise makes measurements contradict each other, and only short steps average such
+        contradictions. So steps get shorter from one replay to the next. In the last replay a step
+        is the difference itself.
         """
         bits, every = self.queries.bits, range(len(self.queries))
         self.measured_queries, self.noisy = [*every], noisy
@@ -146,9 +147,9 @@ class _Fit:
 
 @dataclass(frozen=True, slots=True)
 class _Measurements(Mechanism[_Fit]):
-    """The mechanism of MWEM: all rounds, or without `rounds` one measurement of each query.
+    """The mechanism of MWEM: all rounds, or if `rounds` is None one measurement of each query.
 
-    A round chooses a query by scores times `choice`.
+    A round chooses a query by the exponential mechanism, whose scores are multiplied by `choice`.
     """
 
     name: str
@@ -197,50 +198,56 @@ class _Fitting(Opening[A]):
 
 
 class MWEM(HasDistribution):
-    """Answer many linear queries, known beforehand, from a distribution fitted to the data.
+    """Fit a public distribution to the data that answers many linear queries, fixed beforehand.
 
-    In each round the exponential mechanism finds a query for which the distribution is wrong. This
-    query is measured with noise, and the distribution is updated to agree with all measurements.
+    A linear query gives each element of a public list, the universe, a number from 0 to 1, and asks
+    for the mean of this number over all rows. In each round the exponential mechanism finds a query
+    whose mean under the distribution is far from its mean over the rows. The query is measured with
+    noise, and the distribution is updated to agree with all measurements.
 
     Privacy
     -------
-    Neighbors are datasets of the same public number of rows that differ in one row. The result
-    satisfies the requested loss (Hardt, Ligett and McSherry, NeurIPS 2012): each of the `rounds`
-    gets an equal share, half of it for the choice and half for the measurement. If all queries are
-    measured at once, nothing is chosen, and noise is made for the vector of all answers. Each
-    element has a vector of nonnegative values, one for each query. So replacing one element by
-    another changes the answers by at most the sum of the L1 norms of both vectors, and in squared
-    L2 norm by at most the sum of both squared norms.
+    Neighbors are datasets with the same number of rows, which is public, that differ in one row.
+    The result satisfies the requested loss (Hardt, Ligett and McSherry, NeurIPS 2012). Each of the
+    `rounds` gets an equal share: half of it pays for the choice of a query, and half for its
+    measurement.
+
+    With ``rounds="all"`` nothing is chosen, and all queries are measured by one vector with noise.
+    A row adds to this vector the values of its element, one for each query. If a row is replaced,
+    the vector changes in L1 norm by at most the sum of the L1 norms of two such vectors of values.
+    In squared L2 norm it changes by at most the sum of their squared norms, because no value is
+    negative.
 
     The choice has bounded range, so its zCDP loss is less than epsilon**2 / 8
-    (`dpfast.privacy.Draws`). A budget in rho that pays for an epsilon adds up these two losses of
-    each round. Scores and measurements are exact integers, with integer noise.
+    (`dpfast.privacy.Draws`). If a budget in rho pays for an epsilon, it pays the sum of these two
+    losses of each round. Scores and measurements are exact integers, with integer noise.
 
     Parameters
     ----------
     histogram : array_like of int, shape (N,), optional
         The number of rows for each element of the universe.
     queries : array_like of shape (k, N)
-        Numbers from 0 to 1, one row for each query.
+        Numbers from 0 to 1: a row for each query, a column for each element of the universe.
     rounds : int or "all"
-        The number of queries that are measured, or all of them at once. All at once is best for up
-        to some thousand queries: the distribution is nearer to the data than the noisy answers are.
-        With very many queries, it is enough to measure those with the largest errors.
+        The number of rounds, each of which measures one query; or "all", to measure all queries at
+        once. "all" is best for up to some thousand queries. The distribution is then nearer to the
+        data than the noisy answers are. With very many queries it is enough to measure those with
+        the largest errors.
     data : column of n rows, optional
         The rows, instead of the histogram: an array, a column of a table, or a source.
     universe : array_like of shape (N,), optional
-        As for `MedianMechanism`.
+        The public elements in order: distinct numbers, or distinct texts. Needed with `data`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     replays : int, optional
-        How often a round goes through all measurements: by default 3 times, or 30 times if all
-        queries are measured at once.
+        How often a round goes through all measurements to update the distribution. By default 3
+        times, or 30 times with ``rounds="all"``.
     average : bool, default False
-        Whether the result is the average of the distributions after each round, for which the
-        theorem holds, or the last distribution, which is usually nearer to the data.
+        True for the average of the distributions after each round, for which the theorem of the
+        paper holds. False for the last distribution, which is usually nearer to the data.
     name : str, optional
-        Keep the measurements in the file of the budget under this name. Called again with the same
-        arguments, by any process, the result is the same and is not paid for again.
+        Keep the measurements in the file of the budget under this name. If any process calls this
+        again with the same arguments, the result is the same and is not paid for again.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default the budget
         of the ``with`` block.
@@ -253,7 +260,7 @@ class MWEM(HasDistribution):
     distribution : ndarray of float64, shape (N,)
         The public probabilities of the elements.
     measured : tuple of int
-        The queries that were measured, in order.
+        The queries that were measured, in order, by their row numbers in `queries`.
     spent : Pure, Approx or ZCDP
         The privacy loss of all rounds.
 
@@ -268,9 +275,9 @@ class MWEM(HasDistribution):
 
     Notes
     -----
-    Cost: a product of the queries with the distribution in each round, and up to
-    ``replays * rounds**2 / 2`` updates of the distribution; `replays` for each query if all are
-    measured at once. Memory: the queries as float32.
+    Cost: in each round a product of the query matrix with the distribution. Then the distribution
+    is updated up to ``replays * rounds**2 / 2`` times in all, or with ``rounds="all"`` `replays`
+    times for each query. Memory: the queries as float32.
 
     References
     ----------
@@ -279,6 +286,9 @@ class MWEM(HasDistribution):
 
     Examples
     --------
+    Measure the share of each of four elements, and ask for the share of the last two, which is
+    0.15:
+
     >>> import numpy as np, dpfast as dp
     >>> histogram = [13_000, 4_000, 2_000, 1_000]
     >>> fitted = dp.online.MWEM(histogram, np.eye(4), rounds=6, epsilon=1)
@@ -362,7 +372,7 @@ class MWEM(HasDistribution):
         return self._distribution
 
     def answer(self, query: Query) -> Answer:
-        """Return the mean of a query under the distribution, at no cost.
+        """Return the mean of a query under the public distribution. This costs nothing.
 
         Parameters
         ----------
@@ -372,7 +382,7 @@ class MWEM(HasDistribution):
         Returns
         -------
         Answer
-            Always easy: the data are not read.
+            The mean. Its `hard` is False, because the data are not read.
 
         Raises
         ------

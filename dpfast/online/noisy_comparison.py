@@ -4,24 +4,28 @@ Let D be the sensitivity of every value, and c the number of positives that may 
 
 *One threshold noise for all* (Lyu, Su and Li, VLDB 2017, algorithm 7). A value q with threshold T
 is found above if ``q + nu >= T + rho``. Here rho has scale D / e1 and is drawn once, and nu has
-scale 2 c D / e2 and is drawn for each value. After c positives the stream is over. That is (e1 +
-e2)-DP. All negative answers together cost nothing: shift rho by D, which costs e1, and every value
-that was below on one dataset is below on its neighbor. Each positive then costs e2 / c, since q -
-rho changes by at most 2 D. If all values change in the same direction (monotone), the difference
-changes by at most D, and nu may have half that scale. The argument only needs a distribution for
-which a shift by D costs e1 (and a shift by 2 D costs e2 / c). Discrete Laplace noise on integers
-has this property exactly.
+scale 2 c D / e2 and is drawn for each value. After c positives the stream is over. This is (e1 +
+e2)-DP:
 
-*A threshold noise for each positive.* That is c times the above with c = 1, each with a loss e0 of
-its own. In pure privacy it costs c e0 and is never better, but in zCDP c e0 tanh(e0 / 2), and then
-it is better by about sqrt(c).
+* All negative answers together cost e1. If rho is shifted by D, which costs e1, every value that
+  was below on one dataset is below on its neighbor.
+* Each positive then costs e2 / c, because q - rho changes by at most 2 D.
+* If all values change in the same direction (monotone), q - rho changes by at most D, and nu may
+  have half that scale.
 
-(In zCDP either form is charged as any pure loss, for lack of a proof of less. One positive after up
-to 500 values of the worst of some thousand patterns uses .12 of that charge at an epsilon of .1 to
-1, .15 at 2 and .38 at 5, by enumeration of all answers.)
+The argument only needs a distribution for which a shift by D costs e1 (and a shift by 2 D costs e2
+/ c). Discrete Laplace noise on integers has this property exactly.
 
-The shares e1 : e2 are 1 : (m c)^(2/3), with m = 1 if monotone and 2 if not, and c = 1 in the second
-form: they minimize the variance of nu - rho (same source, section 4).
+*A threshold noise for each positive.* This is c times the above with c = 1, each time for a loss
+e0. In pure privacy it costs c e0 and is never better. In zCDP it costs c e0 tanh(e0 / 2), and needs
+less noise by a factor of about sqrt(c).
+
+(In zCDP either form is charged like any pure loss, because no proof of less is known. For one
+positive after up to 500 values, all answers were enumerated for some thousand patterns of values.
+The worst pattern uses .12 of the charge at an epsilon of .1 to 1, .15 at 2 and .38 at 5.)
+
+The shares e1 : e2 are 1 : (m c)^(2/3), where m is 1 if monotone and 2 if not, and c is 1 in the
+second form. They minimize the variance of nu - rho (same source, section 4).
 """
 
 from __future__ import annotations
@@ -42,8 +46,8 @@ from ..rng import Generator
 
 #: The largest scale that the sampler of integers supports.
 MOST_SCALE = 1 << 40
-#: Values and thresholds are clamped to this size, so that sums with noise fit in 64 bits. Clamping
-#: does not raise the sensitivity.
+#: Values and thresholds are clamped to this absolute value. Then sums with noise fit in 64 bits.
+#: Clamping does not raise the sensitivity.
 MOST_CELLS = 1 << 60
 #: Values that are processed together.
 STRETCH = 1 << 14
@@ -53,7 +57,7 @@ STRETCH = 1 << 14
 class Scales:
     """The noise scales of the sparse vector technique, and the number of positives.
 
-    `threshold` and `query` are the scales of rho and nu; `renewed` is whether a new rho is drawn
+    `threshold` and `query` are the scales of rho and nu. `renewed` says whether a new rho is drawn
     after each positive.
     """
 
@@ -77,7 +81,7 @@ def threshold_share(positives: int, monotone: bool) -> Fraction:
 def scales_within(
     epsilon: Fraction, sensitivity: int, positives: int, monotone: bool, renewed: bool
 ) -> Scales:
-    """Return the noise scales for a loss epsilon of all positives, or if `renewed` of each one."""
+    """Return the noise scales for a loss epsilon: of each positive if `renewed`, else of all."""
     together = 1 if renewed else positives
     threshold = epsilon * threshold_share(together, monotone)
     reach = (1 if monotone else 2) * together * sensitivity
@@ -93,7 +97,7 @@ def allocate(
 ) -> tuple[Scales, Loss, Loss | None]:
     """Choose the variant of the technique with less noise for a loss, from public numbers.
 
-    `answers` is the share of the loss for numbers that are returned with positives.
+    `answers` is the share of the loss that pays for the numbers returned with positives.
 
     Returns
     -------
@@ -101,7 +105,7 @@ def allocate(
     spent : Loss
         The loss of all answers together.
     of_answer : Loss or None
-        The loss of the number with one positive.
+        The loss of the number that is returned with one positive.
     """
     size = amount(loss)
     shape = sensitivity, positives, monotone
@@ -125,7 +129,7 @@ def allocate(
             one_for_each(loss.rho, loss)
     candidates = [c for c in candidates if max(c[0].threshold, c[0].query) <= MOST_SCALE]
     if not candidates:
-        rule = "small enough for this loss that no noise has a scale above 2**40 units"
+        rule = "smaller, or the loss larger, so that no noise scale is above 2**40 units"
         checks.fail("sensitivity", rule, sensitivity)
     scales, spent, whole = min(candidates, key=lambda c: c[0].variance)
     if not answers:
@@ -136,7 +140,7 @@ def allocate(
 
 
 class NoisyComparison:
-    """A comparison of values with thresholds, with secret threshold noise and positives left."""
+    """A noisy comparison of values with thresholds: secret noise, and the positives left."""
 
     def __init__(self, scales: Scales, generator: Generator) -> None:
         self.scales, self.left = scales, scales.positives
@@ -150,7 +154,8 @@ class NoisyComparison:
     ) -> NDArray[np.bool_]:
         """Return in order which values exceed their thresholds, up to the last positive.
 
-        Values and thresholds are at most `MOST_CELLS` in size; one threshold may be for all values.
+        Values and thresholds are at most `MOST_CELLS` in absolute value. A single threshold is for
+        all values.
         """
         stream = generator.stream()
         out = np.zeros(len(values), np.bool_)

@@ -1,16 +1,17 @@
 """The allocation of a loss to the noise of a stream of linear queries, and its accuracy.
 
 A stream has `hard` answers with noise, and a noisy comparison that decides which queries are hard.
-Let G bound ``abs(rho - nu)`` of the comparison for all queries together, and H the noise of all
-hard answers, each but for a third of the probability `failure`. With the threshold ``T = accuracy -
-G``:
+Let G bound ``abs(rho - nu)`` of the comparison for all queries together, and let H bound the noise
+of all hard answers. Each bound fails with a third of the probability `failure`. The threshold is
+``T = accuracy - G``. Then:
 
-* an easy answer is off by less than T + G = accuracy;
+* an easy answer has an error below T + G = accuracy;
 * a hard answer has an error of at most H, which must be at most the accuracy;
-* a query is hard only if its easy answer would be off by more than T - G, which must be at least 0.
+* a query is hard only if the error of its easy answer would be above T - G, which must be at least
+  0.
 
-So accuracies down to max(2 G, H) are possible. If moreover T - G is at least H, every hard answer
-is on the side of the data. Privacy does not depend on any of this.
+So accuracies down to max(2 G, H) are possible. If also T - G is at least H, every hard answer is on
+the same side of the guess as the data. Privacy does not depend on these bounds.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss, Pure
 from .noisy_comparison import Scales, allocate
 
-#: The parts of the loss for hard answers that are tried; the best one is used.
+#: The shares of the loss for hard answers that are tried. The best share is used.
 SHARES = [Fraction(i, 16) for i in range(1, 16)]
 LEAST_BITS, MOST_BITS = 4, 24
 
@@ -56,9 +57,10 @@ class Plan:
 
 
 class Doubt(NamedTuple):
-    """The scale of the integer that is compared with the threshold, where 1 is `units` units.
+    """The unit and the sensitivity of the integer that is compared with the threshold.
 
-    `weight` is the value of 1 as a fraction of the rows, for the allocation of the loss.
+    The integer `units` stands for the number 1. To allocate the loss, the number 1 counts as the
+    fraction `weight` of the rows.
     """
 
     sensitivity: int
@@ -78,8 +80,8 @@ def plan(
 ) -> Plan:
     """Return the allocation of the loss with the least (best) possible accuracy.
 
-    Queries are rounded to `bits` bits, and to fewer where the noise would be too large for the
-    samplers. `doubt` is compared with the threshold, instead of the distance in rows.
+    Queries are rounded to `bits` bits, or to fewer bits if the noise would be too large for the
+    samplers. Without `doubt`, the distance in rows is compared with the threshold.
     """
     amount(loss)
     bits = min(bits, MOST_BITS, 52 - rows.bit_length())  # so that sums are exact in float64
@@ -110,6 +112,6 @@ def plan(
             return min(map(shared, SHARES), key=lambda p: weight * p.comparison + p.answer)
         except ArgumentError:
             if bits <= LEAST_BITS:
-                rule = f"larger for {hard} hard answers"
+                rule = f"larger for noise in {hard} hard answers"
                 checks.fail("epsilon or rho", rule, float(amount(loss)))
             bits -= 1

@@ -1,10 +1,10 @@
 """A public distribution over a universe, updated by multiplicative weights; synthetic rows.
 
-Weights are stored as logarithms, so that no update loses accuracy. Their exponentials, relative to
-a bound of the largest, are stored too, for the means of queries. The distribution depends on
-queries and answers only, so nothing here is secret, and rounding costs accuracy (some 1e-8) but no
-privacy. Sums are taken block by block and added in order, so they are the same for any number of
-threads and on every path of `csrc/online/weights.c`.
+Weights are stored as logarithms, so that no update loses accuracy. To compute means of queries,
+their exponentials, divided by a bound of the largest, are stored too. The distribution depends on
+queries and answers alone, so nothing here is secret, and rounding costs accuracy (some 1e-8) but no
+privacy. Sums are computed for each block and added in order. So they are the same for any number of
+threads, and on every path of `csrc/online/weights.c`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Floats = NDArray[np.float64]
 
 
 class Sums(NamedTuple):
-    """The expectation of a query under a distribution and its sum over counts, in ``2**-bits``.
+    """The mean of a query under a distribution, and its sum over counts, in units of ``2**-bits``.
 
     Attributes
     ----------
     mean : float
-        The expectation of the query.
+        The mean of the query under the distribution.
     exact : int
         The sum over counts, below ``2**53``.
     invalid : bool
@@ -62,7 +62,7 @@ class PublicDistribution:
         self._top = 0.0
 
     def sums(self, query: Floats, bits: int, counts: NDArray[np.int32] | None = None) -> Sums:
-        """Return the expectation of a query, and its exact sum over `counts`."""
+        """Return the mean of a query under the distribution, and its exact sum over `counts`."""
         unit = float(1 << bits)
 
         def work(begin: int, end: int, sums: Floats) -> None:
@@ -72,9 +72,10 @@ class PublicDistribution:
         return Sums(expected / self._total, int(exact), bool(invalid))
 
     def move(self, step: float, query: Floats, bits: int, later: Floats | None = None) -> float:
-        """Multiply each weight by ``exp(step * value)`` and return the expectation of `later`.
+        """Multiply each weight by ``exp(step * value)``, and return the new mean of the query
+        `later`.
 
-        The expectation of that query is in units, as in `sums`, and 0 without one.
+        This mean is in units, as in `sums`; it is 0 if there is no such query.
         """
         unit, bound = float(1 << bits), self._top + max(step, 0.0)
 
@@ -95,8 +96,8 @@ class PublicDistribution:
 def rounded_counts(distribution: NDArray[np.float64], rows: int) -> NDArray[np.int64]:
     """Return integer counts with the sum `rows` that are nearest to a distribution.
 
-    Counts are rounded down, except that the counts with the largest remainders (the first of equal
-    ones) are rounded up, until the sum is right.
+    Counts are rounded down, except those with the largest remainders (the first of equal
+    remainders): these are rounded up, so that the sum is right.
     """
     shares = distribution * rows
     counts = np.floor(shares).astype(np.int64)
@@ -124,20 +125,20 @@ class HasDistribution:
 
         Privacy
         -------
-        The rows are made from the distribution alone, without randomness, so they cost nothing and
-        may be published.
+        The rows are computed from the public distribution, without randomness. So they cost
+        nothing, and may be published.
 
         Parameters
         ----------
         rows : int, optional
-            The number of synthetic rows; by default the number of rows of the data.
+            How many synthetic rows to return; by default as many as the data have.
 
         Returns
         -------
         ndarray, shape (rows,)
-            Elements of the universe in its order, or their numbers 0 .. N - 1 if they have no
-            names. The mean of a query over these rows differs from the mean under the distribution
-            by at most ``N / (4 * rows)``.
+            Elements of the universe, in its order. Without a `universe` they are its numbers 0 .. N
+            - 1. The mean of a query over these rows differs from its mean under the distribution by
+            at most ``N / (4 * rows)``.
 
         Raises
         ------
@@ -146,6 +147,8 @@ class HasDistribution:
 
         Examples
         --------
+        About 0.65 of the synthetic rows are the first of four elements, as in the data:
+
         >>> import numpy as np, dpfast as dp
         >>> fitted = dp.online.MWEM([13_000, 4_000, 2_000, 1_000], np.eye(4), rounds=6, epsilon=1)
         >>> bool(abs(np.mean(fitted.synthetic(1000) == 0) - 0.65) < 0.2)

@@ -1,8 +1,8 @@
 """Linear queries as integer weights over a public universe, and data as counts of elements.
 
-A query f gives each element a number from 0 to 1. It is rounded to multiples of ``2**-bits``, and
-the rounded query is answered. So the sum of its weights over the rows is an exact integer, with
-sensitivity ``2**bits`` where one row is replaced.
+A query gives each element a number from 0 to 1. These numbers are rounded to multiples of
+``2**-bits``, and the rounded query is answered. So the sum of its weights over the rows is an exact
+integer. If a row is replaced, the sum changes by at most ``2**bits``.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from ..tables.words import Words
 Query: TypeAlias = ArrayLike | Callable[[Any], Number | np.bool_]
 #: The data of a stream: counts, or the rows to be counted.
 Counted: TypeAlias = NDArray[np.int64] | Source | RowSource
-#: With fewer rows than this, sums of weights of 15 bits are exact.
+#: If there are fewer rows than this, sums of weights of 15 bits are exact.
 MOST_ROWS = 1 << 36
 
-#: Elements that are processed together: half a megabyte.
+#: How many elements are processed together: half a megabyte of float64.
 STRETCH = 1 << 16
-#: A second thread is worth starting from this many elements on.
+#: A second thread pays from this number of elements on.
 ENOUGH = 1 << 17
 
 _RULE = "a vector of numbers between 0 and 1, one for each element of the universe"
@@ -46,9 +46,9 @@ _OF_ONE = "a function of one element whose values are between 0 and 1"
 def spread(
     count: int, work: Callable[[int, int], Any], multiple: int = 1, enough: int = ENOUGH
 ) -> None:
-    """Call ``work(start, stop)`` for stretches of all elements, in several threads if that pays.
+    """Call ``work(start, stop)`` for ranges that cover all elements, in threads if that pays.
 
-    All stretches but the last are multiples of `multiple` long, and no shorter than `enough`.
+    The length of each range, except the last, is a multiple of `multiple` and at least `enough`.
     """
     workers = max(1, min(threads(), count // enough))
     cuts = {count * i // workers // multiple * multiple for i in range(workers)}
@@ -58,7 +58,7 @@ def spread(
 
 
 class Universe:
-    """The public elements that rows can be: numbers, texts, or unnamed numbers 0 .. size - 1."""
+    """The public elements that rows can be: numbers, texts, or by default 0 .. size - 1."""
 
     def __init__(self, elements: ArrayLike | None, size: int | None) -> None:
         self.elements: NDArray[Any] | None = None
@@ -88,7 +88,7 @@ class Universe:
         if not len(array) or not finite or len(np.unique(array)) < len(array):
             checks.fail("universe", rule, elements)
         if size is not None and size != len(array):
-            checks.fail("universe", f"as long as the histogram, {size}", len(array))
+            checks.fail("universe", f"as long as the histogram, {size}", f"{len(array)} elements")
         self.elements, self.size = array, len(array)
 
     @property
@@ -99,7 +99,7 @@ class Universe:
         return [self.elements.dtype.str, hashlib.sha256(self.elements.tobytes()).hexdigest()]
 
     def values(self, query: Query) -> NDArray[np.float64]:
-        """Return the values of a query on all elements, before any check of their range."""
+        """Return the values of a query on all elements. Their range is not checked yet."""
         if callable(query):
             return self._called(query)
         vector = checks.array("query", query, _RULE)
@@ -146,7 +146,7 @@ class Universe:
         if source.length is None:
             checks.fail_kind("data", "data with a known number of rows", data)
         if not source.length:
-            checks.fail("data", "at least one row", "none")
+            checks.fail("data", "at least one row", "no rows")
         rows = int(source.length)
         if rows >= MOST_ROWS:
             checks.fail("data", "fewer than 2**36 rows", rows)
@@ -175,14 +175,14 @@ class Universe:
 
         ranked_counts: NDArray[np.int64] = source.reduce(summarize, np.add)
         if ranked_counts[-1]:
-            raise DataError("data must be elements of the universe, got rows that are not")
+            raise DataError("data must hold elements of the universe only, got other rows")
         counts = np.empty(len(order), np.int64)
         counts[order] = ranked_counts[:-1]
         return counts
 
 
 def counts_of(histogram: ArrayLike | None) -> tuple[NDArray[np.int64], int]:
-    """Return checked counts of a histogram, and their sum. Only its length and sum are public."""
+    """Return the checked counts of a histogram, and their sum. Only length and sum are public."""
     rule = "counts of rows, integers of at least 0, one for each element of the universe"
     counts = checks.array("histogram", histogram, rule)
     if counts.dtype.kind not in "iu" or counts.ndim != 1 or not len(counts) or (counts < 0).any():
@@ -190,9 +190,9 @@ def counts_of(histogram: ArrayLike | None) -> tuple[NDArray[np.int64], int]:
     # Exact below 2**53, and it cannot overflow like integers.
     rows = int(counts.sum(dtype=np.float64))
     if not rows:
-        checks.fail("histogram", "the histogram of at least one row", rows)
+        checks.fail("histogram", "counts with a sum of at least 1", rows)
     if rows >= MOST_ROWS:
-        checks.fail("histogram", "the histogram of fewer than 2**36 rows", rows)
+        checks.fail("histogram", "counts with a sum below 2**36", rows)
     return counts.astype(np.int64), rows
 
 

@@ -1,41 +1,48 @@
-"""Running totals of a stream of counts, on integers: the tree mechanism, and a square root.
+"""Running totals of a stream of counts, on integers: by a tree, or by a matrix square root.
 
-Steps 1 .. T are the leaves of trees of a public fan-out b. A node of level j represents b^j steps
-that end at a multiple of b^j; when they are over, their sum is released with noise. Step t is in
-one node of each level 0 .. h - 1, where h is the number of levels with b^j <= T, so the value that
-a row adds to one step changes at most h sums, each by at most D: L1 is h D, and the square of L2 is
-h D^2. A replaced row leaves one step and enters another. If both are in one node, that sum changes
-by the difference of two numbers from 0 to D, whose square is at most the sum of theirs: L1 is at
-most 2 h D, and the square of L2 is 2 h D^2.
+Steps 1 .. T are the leaves of trees of a public fan-out b. A node of level j represents b^j steps,
+the last of which is a multiple of b^j. When these steps are over, their sum is released with noise.
+Step t is in one node of each level 0 .. h - 1, where h is the number of levels with b^j <= T. A row
+adds a value to one step. So it changes at most h sums, each by at most D: L1 is h D, and the square
+of L2 is h D^2.
+
+A replaced row leaves one step and enters another. If both steps are in one node, the sum of this
+node changes by the difference of two numbers from 0 to D. The square of this difference is at most
+the sum of their squares. So L1 is at most 2 h D, and the square of L2 is at most 2 h D^2.
 
 *Values may depend on earlier answers* (Jain, Raskhodnikova, Sivakumar and Smith, ICML 2023). Fix
-the released answers. Then values on either dataset are fixed, with differences as above, and the
-densities of what is released are products over nodes, each with independent noise: a factor of
-e^(epsilon d / L1) for a node that differs by d. That is pure privacy. For rho and delta the noise
-is Gaussian, where a difference chosen step by step, whose squares add up to no more than a bound,
-costs no more than one that was fixed (Denisov, McMahan, Rush, Smith and Thakurta, NeurIPS 2022).
+the released answers. Then the values on either dataset are fixed, with differences as above. The
+density of all answers is a product over nodes, because each node has independent noise. A node
+whose sum differs by d adds a factor of at most e^(epsilon d / L1). That is pure privacy. For rho
+and delta the noise is Gaussian. There the differences may be chosen step by step: if their squares
+add up to no more than a bound, they cost no more than fixed differences with this bound (Denisov,
+McMahan, Rush, Smith and Thakurta, NeurIPS 2022).
 
-*Estimates.* With the noise of one variance in all nodes of a tree of level j, the best linear
-unbiased estimate of its sum is that of least squares (Honaker, 2015; see
-`statistics.tree.consistency`): W / B(j), where W adds up b^i y over all nodes, i the level and y
-the noisy sum, and B(j) = 1 + b + .. + b^j. For the nodes of each level add up to the same sum, with
-a variance of b^(j-i) at level i: weights in proportion to b^i. Its variance is b^j / B(j). The
-total of t steps is made of as many trees of level j as the digit of t in base b says, and b is
-taken so that the mean of its variance over all steps is least.
+*Estimates.* Let all nodes of a tree of level j have noise of the same variance. The best linear
+unbiased estimate of the sum of the tree is the least-squares estimate W / B(j) (Honaker, 2015; see
+`statistics.tree.consistency`). Here W adds up b^i y over all nodes, where i is the level of a node
+and y its noisy sum, and B(j) = 1 + b + .. + b^j. For a proof: the nodes of level i add up to the
+sum of the tree, with a variance of b^(j-i), so the weights are in proportion to b^i. The variance
+of the estimate is b^j / B(j). The total of t steps is a sum of trees: as many of level j as the
+digit j of t in base b says. The default b is the one for which the variance of the total, averaged
+over all steps, is least.
 
-*The square root.* For rho and delta a row may instead add C_k to the sum of the step k after its
-own. The matrix of all prefix sums, ones on and below the diagonal, is the square of the one of
-c_k = (2k choose k) / 4^k (Henzinger, Upadhyay and Upadhyay, SODA 2023, who show that the mean
-variance is nearly the least of all). Released are the sums of C_k x_(t-k) over k < t with Gaussian
-noise, for C_k = 2^20 c_k, rounded. A row changes them by at most D times a column of integers, of
-squared length at most sum(C_k^2). One that is replaced changes them by a u - b v, for two such
-columns and a, b of 0 .. D. No entry is negative, so its square is at most that of a u and that of
-b v together. Values may depend on earlier answers as above: no sum has a later value in it. The
-total of t steps adds up b_k times the noisy sum of step t - k, where b is the series of
-(1 + z + z^2 + ..) / (C_0 + C_1 z + ..).
+*The square root.* For rho and delta there is another mechanism, which releases one noisy sum for
+each step t: the sum of C_k x_(t-k) over k < t, where x are the values. Let c_k = (2k choose k) /
+4^k. The matrix of prefix sums has ones on and below the diagonal. It is the square of the matrix
+with c_k on the k-th diagonal below the main one. (Henzinger, Upadhyay and Upadhyay, SODA 2023, show
+that the mean variance is nearly the least of all.) The C_k are the integers 2^20 c_k, rounded, and
+the noise is Gaussian.
 
-All values remain in the state until the last step. So a stream that a file keeps has a tree, of
-which no more than one open sum of each level is written.
+A row changes these sums by at most D times a column of integers, whose squared length is at most
+sum(C_k^2). A replaced row changes them by a u - b v, for two such columns u and v and numbers a, b
+from 0 to D. No entry is negative, so the squared length of a u - b v is at most the sum of the
+squared lengths of a u and of b v. Values may depend on earlier answers, as above, because no sum
+contains a later value. The total of t steps adds up b_k times the noisy sum of step t - k, where
+b_k are the coefficients of the series (1 + z + z^2 + ..) / (C_0 + C_1 z + ..).
+
+With the square root, all values remain in the state until the last step. So a stream that is kept
+in a file uses a tree, and the file holds no more than one open sum of each level.
 """
 
 from __future__ import annotations
@@ -64,10 +71,10 @@ from ..summaries.cells import nearest
 from .noisy_comparison import MOST_CELLS
 from .session import Draft, Session
 
-#: The most steps of a stream, and the largest fan-out that is tried.
+#: The most steps of a stream, and the largest fan-out that is tried by default.
 MOST, MOST_OUT = 1 << 40, 64
-#: All values are kept for streams of at most MOST_VALUES steps. A square root is rounded to units
-#: of 2**-GRID.
+#: The square root is used for streams of at most MOST_VALUES steps only, because it keeps all
+#: values. It is rounded to units of 2**-GRID.
 MOST_VALUES, GRID = 1 << 14, 20
 
 
@@ -80,13 +87,13 @@ class Total:
     step : int
         The number of steps so far, from 1 on.
     total : float
-        The private sum of the values of all steps so far. It is unbiased.
+        The sum of the values of all steps so far, with noise. It is unbiased.
     deviation : float
-        The standard deviation of its error, which is public.
+        The standard deviation of the error of `total`. It is public.
     remaining : int
         How many steps are left.
     spent : Loss
-        The privacy loss of the whole stream, paid when it was opened.
+        The privacy loss of the whole stream. It was paid when the stream was opened.
 
     Examples
     --------
@@ -125,7 +132,7 @@ class _Root:
             self.back[k] = (1 - c[1 : k + 1] @ self.back[:k][::-1]) / c[0]
 
     def sensitivity(self, rows: int, most: int) -> Sensitivity:
-        """Return the sensitivity of all sums if `rows` rows, each of at most `most`, change."""
+        """Return the sensitivity of all sums to `rows` rows with values of at most `most`."""
         l1, l2_squared = rows * most * sum(self.column), sum(c * c for c in self.column)
         return Sensitivity(len(self.column), l1, rows * most**2 * l2_squared)
 
@@ -138,42 +145,47 @@ class _Root:
 class RunningCount(Session[int, Total]):
     """Count values that arrive step by step, and release the private total after each step.
 
-    The loss is paid when the stream is opened, for all steps. The error grows with the logarithm of
-    the number of steps, because noise is added to a tree of partial sums. With noise for each value
-    the error would grow with the square root of the number of steps, and with fresh noise for each
-    total in proportion to it. A stream for `rho`, or for `epsilon` with `delta`, of at most 16,384
-    steps and without a name, uses no tree and has about half of the error of a tree.
+    For example, count new patients each day, and publish the total after each day. The loss for all
+    steps is paid when the stream is opened. The stream adds noise to sums over blocks of steps,
+    which form a tree. So the error of a total grows only with the logarithm of the number of steps.
+    With independent noise for each value it would grow with the square root of this number, and
+    with fresh noise for each total in proportion to it.
+
+    A stream uses no tree if it has at most 16,384 steps, neither a name nor a `fan_out`, and the loss
+    `rho`, or `epsilon` with `delta`. Then its error is about half of the error with a tree.
 
     Privacy
     -------
     A row adds a whole number from 0 to `sensitivity` to the value of one step. Neighbors are
-    streams that differ in one row, which is added or removed, or is replaced and may then change
-    two steps. All totals together satisfy the requested loss, by the tree mechanism (Dwork, Naor,
-    Pitassi and Rothblum, STOC 2010; Chan, Shi and Song, ACM TISSEC 2011) with exact integer noise
-    (discrete Laplace or Gaussian, or a rounded Gaussian for `delta`), or by such noise for the
-    square root of the matrix of prefix sums (Henzinger, Upadhyay and Upadhyay, SODA 2023). A value
-    may depend on earlier totals (``dpfast/online/running_count.py`` has the proof).
+    streams that differ in one row: added or removed, which changes one step, or replaced, which may
+    change two steps. All totals together satisfy the requested loss. A value may depend on earlier
+    totals (``dpfast/online/running_count.py`` has the proof).
+
+    With a tree this is the tree mechanism (Dwork, Naor, Pitassi and Rothblum, STOC 2010; Chan, Shi
+    and Song, ACM TISSEC 2011). Without a tree it is the mechanism of the square root of the matrix
+    of prefix sums (Henzinger, Upadhyay and Upadhyay, SODA 2023). The noise is exact integer noise:
+    discrete Laplace for `epsilon`, discrete Gaussian for `rho`, and a rounded Gaussian for `delta`.
 
     Parameters
     ----------
     steps : int
-        The largest number of steps, which is public.
+        The largest number of steps. It is public.
     sensitivity : int, default 1
-        The largest amount that a row can add to the value of its step: 1 for a count.
+        The most that one row can add to the value of its step: 1 for a count.
     fan_out : int, optional
-        The number of children of a node. By default the number with the least mean variance of all
-        totals, given the number of steps, the loss and the name alone; the best may be to have no
-        tree.
+        The number of children of a tree node. By default the number for which the variance of a
+        total, averaged over all steps, is least. It is computed from the number of steps, the loss
+        and whether there is a name. The best choice may be to use no tree.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     name : str, optional
-        Keep the stream in the file of the budget under this name. Opened again with the same
-        arguments, by any process, the stream continues after its last step and is not paid for
-        again. The file then holds all totals and, until the last step, the exact sums that are
-        still open: protect the file as you protect the data (see ``docs/guide/streams.md``). A
-        stream with a name always has a tree, so that the file need not hold all values.
+        Keep the stream in the file of the budget under this name. Any process may open it again
+        with the same arguments: it continues after its last step and is not paid for again. The
+        file then holds all totals. Until the last step it also holds the exact sums that are still
+        open, so protect the file as you protect the data (see ``docs/guide/streams.md``). A stream
+        with a name always uses a tree: then the file need not hold all values.
     budget : Budget, optional
         The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional
@@ -191,13 +203,16 @@ class RunningCount(Session[int, Total]):
 
     See Also
     --------
-    dpfast.tree_histogram : The same for data that are all there.
+    dpfast.tree_histogram : Noisy sums of a tree for data that are complete at the start.
 
     Notes
     -----
-    Cost: some tens of microseconds a step; memory for one integer a level. Without a tree a step
-    takes up to a millisecond, and memory grows with the number of steps. A person in several steps
-    is several rows here: `dpfast.privacy.group` computes the loss of a person.
+    Cost: some tens of microseconds for each step, and memory for one integer for each level of the
+    tree. Without a tree a step takes up to a millisecond, and memory grows with the number of
+    steps.
+
+    A person who adds to several steps counts as several rows: `dpfast.privacy.group` computes the
+    loss of a person.
 
     References
     ----------
@@ -205,6 +220,8 @@ class RunningCount(Session[int, Total]):
 
     Examples
     --------
+    Daily visits for up to a year, of which 100 days have passed:
+
     >>> import dpfast as dp
     >>> visits = dp.online.RunningCount(365, epsilon=1)
     >>> for day in range(100):
@@ -246,7 +263,7 @@ class RunningCount(Session[int, Total]):
             return noise_of(b).deviation ** 2 * _mean_variance(self._steps, b)
 
         if fan_out is None:
-            # A fan-out above the number of steps makes no tree: each step has noise of its own.
+            # A fan-out above the number of steps makes no tree: each step gets independent noise.
             self._b = min(range(2, min(self._steps, MOST_OUT) + 2), key=cost)
         else:
             self._b = checks.whole("fan_out", fan_out, 2)
@@ -259,7 +276,8 @@ class RunningCount(Session[int, Total]):
             if noise.deviation**2 * root.mean_variance < cost(self._b):
                 self._root, self._noise = root, noise
         levels = 0 if self._root else _level_count(self._steps, self._b)
-        #: For each level, the number of finished trees in a total, and the sum of their W.
+        #: For each level: the number of finished trees in a total, and the sum of W over these
+        #: trees.
         self._done = [(0, 0)] * levels
         #: The noisy sums of the square-root mechanism.
         self._noisy: list[float] = []
@@ -282,11 +300,11 @@ class RunningCount(Session[int, Total]):
         Parameters
         ----------
         value : int
-            The exact value on the data.
+            The exact value of the step, computed from the data.
         number : int, optional
-            For a stream with a name: the number of the call, from 0 on. If this call has been
-            answered, the recorded total is returned, whatever the value is now; otherwise it must
-            be the next call.
+            For a stream with a name: the number of this call in the stream, from 0 on. If the call
+            with this number has been answered, its recorded total is returned, whatever the value
+            is now. Otherwise the number must be that of the next call.
 
         Returns
         -------
@@ -300,7 +318,7 @@ class RunningCount(Session[int, Total]):
             If all steps have been taken, or if this is a copy of the stream in a forked process.
         """
         if not checks.is_whole(value):
-            checks.fail_kind("value", "a whole number", value)
+            checks.fail_kind("value", "a whole number, the value of one step", value)
         return self._ask(min(max(int(value), -MOST_CELLS), MOST_CELLS), number)
 
     def half_width(self, step: int, confidence: float = 0.95) -> float:
@@ -309,13 +327,14 @@ class RunningCount(Session[int, Total]):
         Parameters
         ----------
         step : int
-            From 1 on.
+            The number of the step, from 1 on.
         confidence : float, default 0.95
+            The probability that the error of the total is at most the half-width.
 
         Returns
         -------
         float
-            A bound, from public numbers alone.
+            The half-width, computed from public numbers alone.
         """
         at = checks.whole("step", step, 1)
         if at > self._steps:
@@ -332,7 +351,7 @@ class RunningCount(Session[int, Total]):
     # --- answers --------------------------------------------------------------------------------
 
     def _factors(self, step: int) -> tuple[NDArray[np.float64], Any]:
-        """Return the weights of noises in the total at a step, and the noises of each weight."""
+        """Return the weights of noises in the total at a step, and how many have each weight."""
         return _weights(step, self._b) if self._root is None else (self._root.back[:step], 1.0)
 
     def _draft(self, question: int) -> Draft:
@@ -372,7 +391,7 @@ class RunningCount(Session[int, Total]):
         return Total(step, answer["total"], deviation, answer["left"], self._spent)
 
     def _digest(self, question: int) -> str:
-        """Return the constant "step": nothing else of a question is public."""
+        """Return the constant "step", because the value of a step is not public."""
         return "step"
 
     def _replay(self, answer: dict[str, Any], body: bytes) -> None:
@@ -380,7 +399,7 @@ class RunningCount(Session[int, Total]):
 
 
 def _level_count(steps: int, b: int) -> int:
-    """Return the number of levels of the tree of `steps` steps with branching b."""
+    """Return the number of levels of the tree of `steps` steps with fan-out b."""
     return len(_digits(steps, b))
 
 
@@ -402,7 +421,7 @@ def _grown(done: list[tuple[int, int]], noisy: list[int], b: int) -> list[tuple[
     """Return each level's finished trees and their sums after new nodes of levels 0, 1, ..."""
     grown, tree = list(done), 0
     for j, y in enumerate(noisy):
-        if j:  # the trees of lower levels become parts of the new one
+        if j:  # the trees of lower levels become parts of the new tree
             tree += grown[j - 1][1]
             grown[j - 1] = 0, 0
         tree += y * b**j
@@ -429,7 +448,7 @@ def _mean_variance(steps: int, b: int) -> float:
 
 
 def _weights(step: int, b: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weights of node noises in the total at a step, and the nodes of each weight."""
+    """Return the weights of node noises in the total at a step, and how many have each weight."""
     pairs = [
         (b**i / _whole(j, b), float(d * b ** (j - i)))
         for j, d in enumerate(_digits(step, b))

@@ -1,9 +1,10 @@
-"""The state of a stream of queries, which one process answers in turn and a ledger may record.
+"""The state of a stream of queries. One process answers them in turn; a ledger may record them.
 
 A stream with a name is kept in the file of its budget (`budget/ledger/streams.py`). An answer is
-first computed from the state in memory, which stays unchanged. Then its turn is written, and then
-the state is changed. If another process has written that turn before, the answer is discarded
-unseen, the state is updated from the file, and the query is answered again.
+first computed from the state in memory, without changing it. Then the answer is written to the
+file, and then the state is changed. If another process has written an answer with the same number
+before, the computed answer is discarded without being shown. The state is updated from the file,
+and the query is answered again.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from .noisy_comparison import NoisyComparison, Scales
 if TYPE_CHECKING:
     from ..budget.ledger.streams import Record
 
-#: The names of dataclasses in ledger files, where they differ.
+#: The names of dataclasses in ledger files, if they differ from the names in the code.
 WRITTEN = {"IntegerNoise": "WholeNoise"}
 
 A = TypeVar("A")
@@ -40,12 +41,12 @@ Q = TypeVar("Q")
 
 
 def facts(**values: Any) -> str:
-    """Return public arguments as one text, equal for equal arguments, to identify a stream.
+    """Return public arguments as one text, which identifies a stream.
 
-    The key of a recorded stream is computed from it. So the names of dataclasses in it, and the
-    order of their fields, are part of the format of the file. `WRITTEN` maps renamed classes and
-    fields to their old names, and a field that was added later is marked in its metadata: its
-    default is left out.
+    The key of a recorded stream is computed from this text. So the names of dataclasses in the
+    arguments, and the order of their fields, are part of the format of the file. `WRITTEN` maps
+    renamed classes and fields to their old names. A field that was added later is marked in its
+    metadata, and left out while it has its default.
     """
 
     def written(value: Any, field: Field[Any]) -> bool:
@@ -67,7 +68,7 @@ def facts(**values: Any) -> str:
 
 
 def record(name: str | None, budget: Budget | None, public: str) -> Record | None:
-    """Return the ledger record of a stream, or None without a name; refuse another's name."""
+    """Return the ledger record of a stream, None without a name; refuse a name in use."""
     if name is None:
         return None
     if not checks.text("name", name):
@@ -75,9 +76,8 @@ def record(name: str | None, budget: Budget | None, public: str) -> Record | Non
     if budget is not None and not isinstance(budget, Budget):
         return None  # `release` refuses this budget
     if budget is None or budget.path is None:
-        checks.fail(
-            "name", "left out unless the budget has a path, in whose file the stream is kept", name
-        )
+        rule = "left out unless there is a budget with a path, whose file keeps the stream"
+        checks.fail("name", rule, name)
     return budget._stream(name, public)
 
 
@@ -99,16 +99,15 @@ class Opening(Prepared[A]):
             return Prepared.run(self)
 
 
-#: The budget that pays for a stream, the generator of its noise, and the name under which it is
-#: kept.
+#: The budget that pays for a stream, the generator of its noise, and the name of the stream.
 Payment: TypeAlias = tuple[Budget | None, Generator | None, str | None]
 
 
 class Draft(NamedTuple):
-    """An answer that is computed, but neither recorded nor returned yet.
+    """An answer that is computed, but not yet recorded or returned.
 
-    `answer` holds the recorded numbers, `body` everything else that a replay needs. `over` is
-    whether no query can follow, and `apply` changes the state.
+    `answer` holds the numbers to record, and `body` everything else that a replay needs. `over` is
+    True if no query can follow. `apply` changes the state.
     """
 
     answer: dict[str, Any]
@@ -120,20 +119,20 @@ class Draft(NamedTuple):
 class Session(Generic[Q, A]):
     """The state of a stream, generic in the types of questions Q and answers A.
 
-    Two copies of it would each give all answers, although only one is paid for. So it can be
-    neither copied nor pickled, and a forked child is refused. The secret part of the state is in
-    the comparison.
+    Two copies of a stream would each give all answers, although only one stream is paid for. So a
+    stream cannot be copied or pickled, and a forked child is refused. The secret part of the state
+    is in the comparison.
     """
 
     def _opening(
         self, allocation: Allocation, secret: Any, paid: Payment, source: Any = None, **public: Any
     ) -> Opening[Any]:
-        """Return the release that opens the stream: it pays, unless paid before, and reads.
+        """Return the release that opens the stream: it pays once, and reads the data.
 
-        `public` is everything that its answers depend on, except the data and randomness. `secret`
-        has the number of turns that are `left`, and `rho`, which a file stores as JSON and which is
-        replaced but never modified. If it is a `Scales`, a noisy comparison with both is created
-        from it.
+        `public` is everything that the answers depend on, except the data and randomness. `secret`
+        has the attribute `left`, the number of turns that are left. It also has `rho`, which a file
+        stores as JSON, and which is replaced but never modified. If `secret` is a `Scales`, a noisy
+        comparison with both attributes is created from it.
         """
         budget, rng, name = payer_of(paid[0]), *paid[1:]
         self._lock = threading.Lock()
@@ -163,10 +162,10 @@ class Session(Generic[Q, A]):
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """Return a context that allows one query at a time, in the process that paid."""
-        # Before the lock: a fork may have copied it while it was held.
+        # This comes before the lock, because a fork may have copied the lock while it was held.
         if self._home != witnesses():
             raise StreamError(
-                "the stream belongs to the parent of this fork: use it there, or open another one"
+                "the stream belongs to the parent of this fork: use it there, or open a new stream"
             )
         with self._lock:
             if self._half:
@@ -178,10 +177,10 @@ class Session(Generic[Q, A]):
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Return a context for a change of the state, which must not be used if it was interrupted.
+        """Return a context for a change of the state. After an interruption the state is not used.
 
-        After an interrupt or for lack of memory, the state is neither that before the answer nor
-        that after the answer, so no question is answered from it.
+        If an interrupt or a lack of memory stops the change, the state may be half changed, so no
+        query is answered from it.
         """
         self._half = True
         yield
@@ -189,7 +188,7 @@ class Session(Generic[Q, A]):
 
     @property
     def remaining(self) -> int:
-        """The number of positives (for linear queries, hard answers) that are left."""
+        """How many positives are left, or for linear queries how many hard answers."""
         return int(self._comparison.left)
 
     @property
@@ -208,7 +207,7 @@ class Session(Generic[Q, A]):
 
     @property
     def _over(self) -> bool:
-        """Whether the stream has ended, so that no question can follow."""
+        """Whether the stream has ended. Then no question can follow."""
         return not self._comparison.left
 
     @abstractmethod
@@ -224,19 +223,19 @@ class Session(Generic[Q, A]):
         """Return a digest of the public part of a question."""
 
     def _replay(self, answer: dict[str, Any], body: bytes) -> None:
-        """Apply a recorded answer to the state, except for the state of the comparison."""
+        """Apply a recorded answer to the state, but not to the state of the comparison."""
 
     # --- questions ------------------------------------------------------------------------------
 
     @property
     def past(self) -> tuple[A, ...]:
-        """The answers so far of a named stream, in order, from all processes."""
+        """The answers of a named stream so far, in order, from all processes."""
         with self._turn():
             self._catch_up()
             return tuple(self._past)
 
     def _begin(self, start: Any = None) -> Any:
-        """Return the initial state of the stream: the recorded one if any, else `start`."""
+        """Return the initial state of the stream: the recorded state if any, else `start`."""
         return start if self._record is None else self._record.begin(start, self._comparison.rho)
 
     def _catch_up(self) -> None:
@@ -257,7 +256,7 @@ class Session(Generic[Q, A]):
             self._record.damaged("the secret of a stream is missing")
 
     def _ask(self, question: Q, number: int | None) -> A:
-        """Return the answer to a query: the recorded one for its number, or else a new one."""
+        """Return the answer to a query: the recorded answer for its number, or a new one."""
         with self._turn():
             while True:
                 answer = None if number is None else self._recorded(question, number)
@@ -282,12 +281,12 @@ class Session(Generic[Q, A]):
                 written = self._record.add(turn, None if draft.over else self._comparison.rho)
             is_recorded = self._record is None or written is not None
         finally:
-            if not is_recorded:  # what was drawn was not shown to anybody
+            if not is_recorded:  # nobody has seen what was drawn
                 self._comparison.left, self._comparison.rho = before
         if not is_recorded:
             return None
-        # If an interrupt arrives here, the turn is read from the record later, as one of another
-        # process.
+        # If an interrupt arrives here, the answer is read from the record later, like an answer of
+        # another process.
         with self._changing():
             if self._record is not None and written is not None:
                 self._record.passed(written)
@@ -297,9 +296,9 @@ class Session(Generic[Q, A]):
         return answer
 
     def _recorded(self, question: Q, number: int) -> A | None:
-        """Return the recorded answer of this number; None if it is the next question's."""
+        """Return the recorded answer with this number; None if it is the number of a new query."""
         if self._record is None:
-            checks.fail("number", "left out for a stream without a name", number)
+            checks.fail("number", "left out, because the stream has no name", number)
         at = checks.whole("number", number)
         if at > len(self._past):
             self._catch_up()
@@ -310,5 +309,5 @@ class Session(Generic[Q, A]):
         if at == len(self._past):
             return None
         if self._digests[at] != self._digest(question):
-            checks.fail("number", "the number of the same query, or of the next one", number)
+            checks.fail("number", "the number of the same query, or of the next query", number)
         return self._past[at]

@@ -34,18 +34,18 @@ MOST = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The answer for one value, which is true if the value was found above its threshold.
+    """The answer for one value. Its truth value is `above`.
 
     Attributes
     ----------
     above : bool
-        Whether the value was found to be above.
+        Whether the noisy comparison found the value above its threshold.
     value : int or float, or None
-        The value with fresh noise, if it was found above and numbers were paid for.
+        The value with fresh noise, if it was found above and the stream has `answers`; else None.
     remaining : int
-        The number of positives left.
+        How many positives the stream may still find.
     spent : Pure, Approx or ZCDP
-        The privacy loss of the whole stream, paid when it was opened.
+        The privacy loss of the whole stream. It was paid when the stream was opened.
 
     Examples
     --------
@@ -66,15 +66,15 @@ class Finding:
 
 
 class Findings(NamedTuple):
-    """The answer for many values: which were found above their thresholds.
+    """The answer for many values: which of them were found above their thresholds.
 
     Attributes
     ----------
     above : ndarray of bool
-        One entry for each value, in order. It is shorter than the values if the last positive was
-        among them: the values after it are not examined.
+        For each value, in order, whether it was found above. If the last positive of the stream is
+        among the values, the array ends there: the values after it are not examined.
     values : ndarray of int64 or float64, or None
-        The positives with fresh noise, if numbers were paid for.
+        The values that were found above, with fresh noise, if the stream has `answers`; else None.
 
     Examples
     --------
@@ -97,52 +97,54 @@ class _Question(NamedTuple):
 
 
 class SparseVector(Session[_Question, Finding | Findings]):
-    """Tell which values of a stream exceed a threshold; only the positives cost.
+    """Tell which values of a stream are above a threshold, for one loss.
 
-    The loss is paid when the stream is opened and does not grow with the number of values below the
-    threshold. The stream halts once `positives` values were found above.
+    A value that is found above the threshold is a positive. The loss pays for a fixed number of
+    positives, `positives`, and for any number of values below the threshold. It is paid when the
+    stream is opened. The stream halts after the last positive.
 
     Privacy
     -------
     On neighboring datasets every value differs by at most `sensitivity`. All answers together
-    satisfy the requested loss (Dwork, Naor, Reingold, Rothblum and Vadhan, STOC 2009), in the
-    version of Lyu, Su and Li (VLDB 2017, algorithm 7) with its shares of the loss. For `rho` and
-    `delta` the stream may use fresh threshold noise for each positive instead, whose losses add up
-    in zCDP, if that is better.
+    satisfy the requested loss (Dwork, Naor, Reingold, Rothblum and Vadhan, STOC 2009). The
+    algorithm, and its shares of the loss, are algorithm 7 of Lyu, Su and Li (VLDB 2017). For `rho`
+    and `delta` there is a second form, which draws fresh threshold noise after each positive and
+    adds up the losses in zCDP. The form with less noise is used.
 
     Each value and its threshold may depend on earlier answers. A threshold must not depend on the
-    data in any other way. The noise is discrete Laplace noise on integers, exactly. Numbers that
-    are returned with positives have separate noise (`answers`): the noise of the comparison is
-    never released.
+    data in any other way. The noise is exact discrete Laplace noise on integers. The noise of the
+    comparison is never released: a number that is returned with a positive (`answers`) has separate
+    noise.
 
     Parameters
     ----------
     positives : int
-        The number of values that may be found above.
+        How many values may be found above the threshold. Then the stream halts.
     threshold : int or float, default 0
-        The public threshold, in the units of the values. A call of `answer` may pass another one.
+        The public threshold, in the units of the values. A call of `answer` may pass another
+        threshold.
     sensitivity : int, float, Fraction or Decimal, default 1
-        The most that one value can change between neighbors; an integer for integer values.
+        The most that one value can change between neighbors. An integer, if values are integers.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     monotone : bool, default False
-        Whether all values change in the same direction between any two neighbors, as counts do when
+        True if, between any two neighbors, all values change in the same direction. Counts do so if
         one row is added or removed. The comparison then needs about half the noise.
     answers : bool or number, default False
-        Whether a noisy number is returned with each positive, for half of the loss; a number is the
-        share of the loss instead of a half.
+        True to return with each positive its value with noise, for half of the loss. A number
+        between 0 and 1 is the share of the loss for this purpose, instead of a half.
     granularity : float, optional
-        For values that are not integers: a public power of two; values are rounded down to its
+        For values that are not integers: a public power of two. Values are rounded down to its
         multiples. About 1e-4 of the sensitivity works well.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
-        `sensitivity` and `monotone` must hold for this relation. For monotone values the relation
-        must be given in a budget for "replace".
+        `sensitivity` and `monotone` must hold for this relation. With `monotone` and a budget for
+        "replace", the relation must be given here.
     name : str, optional
-        Keep the stream in the file of the budget under this name. Opened again with the same
-        arguments, by any process, the stream continues after its last answer and is not paid for
-        again. The file then holds all answers and, until the stream is over, its secret threshold
-        noise: protect the file as you protect the data (see ``docs/guide/streams.md``).
+        Keep the stream in the file of the budget under this name. Any process may open it again
+        with the same arguments: it continues after its last answer and is not paid for again. The
+        file then holds all answers. Until the stream is over it also holds the secret threshold
+        noise, so protect the file as you protect the data (see ``docs/guide/streams.md``).
     budget : Budget, optional
         The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional
@@ -160,14 +162,15 @@ class SparseVector(Session[_Question, Finding | Findings]):
 
     See Also
     --------
-    AboveThreshold : For the first positive only.
+    AboveThreshold : A stream that halts after its first positive.
 
     Notes
     -----
-    Cost: some nanoseconds a value in `answer_many`, some ten microseconds in `answer`. A stream
-    belongs to one process, whose threads may share it. It can be neither pickled nor copied.
+    Cost: some nanoseconds for each value in `answer_many`, some ten microseconds in `answer`. A
+    stream belongs to one process, whose threads may share it. It cannot be pickled or copied.
 
-    The time of a single answer may reveal a little about the noise, as with every release here.
+    The time that an answer takes may reveal a little about the noise, as in every release of
+    dpfast.
 
     References
     ----------
@@ -175,6 +178,8 @@ class SparseVector(Session[_Question, Finding | Findings]):
 
     Examples
     --------
+    Find the first two days with more than 500 visits, and their noisy numbers of visits:
+
     >>> import dpfast as dp
     >>> budget = dp.Budget(epsilon=1)
     >>> alarms = dp.online.SparseVector(
@@ -216,7 +221,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         scales, spent, of_answer = allocate(total_loss, cells, count, monotone, _share(answers))
         self._noise: IntegerNoise | None = None
         if of_answer is not None:
-            # The distribution must not change between versions, so that a recorded stream can
+            # Versions must not change the distribution. Otherwise a recorded stream could not
             # continue.
             laplace = "laplace" if isinstance(of_answer, privacy.Pure) else None
             self._noise = integer_noise(of_answer, Sensitivity.of_one(cells), laplace)
@@ -243,13 +248,13 @@ class SparseVector(Session[_Question, Finding | Findings]):
         Parameters
         ----------
         value : int, or float with a granularity
-            The exact value on the data.
+            The exact value, computed from the data.
         threshold : int or float, optional
-            By default the threshold of the stream.
+            The public threshold of this value. By default the threshold of the stream.
         number : int, optional
-            For a stream with a name: the number of the call, from 0 on. If this call has been
-            answered, the recorded answer is returned, whatever the value is now; otherwise it must
-            be the next call.
+            For a stream with a name: the number of this call in the stream, from 0 on. If the call
+            with this number has been answered, its recorded answer is returned, whatever the value
+            is now. Otherwise the number must be that of the next call.
 
         Returns
         -------
@@ -261,7 +266,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         ArgumentError, ArgumentTypeError
             For a bad argument. No message shows the value.
         DataError
-            If the value is NaN, which depends on the data.
+            If the value is NaN. This error depends on the data.
         StreamError
             If the stream has halted, or if this is a copy of the stream in a forked process.
 
@@ -284,26 +289,27 @@ class SparseVector(Session[_Question, Finding | Findings]):
     def answer_many(
         self, values: ArrayLike, thresholds: ArrayLike | None = None, number: int | None = None
     ) -> Findings:
-        """Tell which values are above their thresholds, as successive calls of `answer` would.
+        """Tell which values are above their thresholds, like successive calls of `answer`.
 
         Parameters
         ----------
         values : array_like of shape (n,)
-            Integers, or floats with a granularity: the exact values on the data.
+            Integers, or floats with a granularity: the exact values, computed from the data.
         thresholds : array_like of shape (n,), optional
-            By default the threshold of the stream, for all values.
+            The public threshold of each value. By default the threshold of the stream, for all
+            values.
         number : int, optional
-            As for `answer`.
+            As in `answer`.
 
         Returns
         -------
         Findings
-            For the values up to the last positive.
+            The answers for the values up to the last positive of the stream.
 
         Raises
         ------
         ArgumentError, ArgumentTypeError, DataError, StreamError
-            As for `answer`. Then no value has been compared.
+            As in `answer`. If an error is raised, no value has been compared.
 
         Examples
         --------
@@ -322,7 +328,8 @@ class SparseVector(Session[_Question, Finding | Findings]):
         if thresholds is not None:
             levels = _array("thresholds", thresholds, self._rule("numbers"))
             if levels.shape != array.shape:
-                checks.fail("thresholds", f"as many as the values, {len(array)}", levels.shape)
+                rule = f"an array of shape ({len(array)},), one for each value"
+                checks.fail("thresholds", rule, levels.shape)
             if not np.isfinite(levels).all():
                 checks.fail("thresholds", self._rule("finite numbers"), thresholds)
             if self._unit is None and levels.dtype.kind == "f":
@@ -336,22 +343,22 @@ class SparseVector(Session[_Question, Finding | Findings]):
     # --- cells of the grid ----------------------------------------------------------------------
 
     def _rule(self, kind: str) -> str:
-        return kind if self._unit is not None else f"{kind} without fraction (or give granularity)"
+        return kind if self._unit is not None else f"{kind} without fraction (or pass granularity)"
 
     def _cells(self, sensitivity: Number) -> int:
-        """Return the sensitivity in cells, rounded up to bound the change of rounded values."""
+        """Return the sensitivity in cells, rounded up because values are rounded."""
         checks.positive("sensitivity", sensitivity)
         exact = checks.fraction("sensitivity", sensitivity)
         if self._unit is None:
             if exact.denominator != 1:
-                rule = "an integer for values that are integers (or give granularity)"
+                rule = "an integer (or pass granularity, for values that are floats)"
                 checks.fail("sensitivity", rule, sensitivity)
             return int(exact)
-        # The number as written, or the float64 by which values change, whichever is larger.
+        # The larger of the exact number and its float64, because values change by the latter.
         return math.ceil(max(exact, Fraction(float(sensitivity))) / Fraction(self._unit))
 
     def _bar(self, threshold: Number) -> int:
-        """Return the cell of a public threshold; unlike for a value, 7.0 is accepted for 7."""
+        """Return the cell of a public threshold, which may be a float like 7.0, unlike a value."""
         number = checks.number("threshold", threshold, self._rule("a finite number"))
         if self._unit is None and not (number.is_integer() and checks.ratio(threshold) % 1 == 0):
             checks.fail("threshold", self._rule("a number"), threshold)
@@ -433,22 +440,22 @@ class SparseVector(Session[_Question, Finding | Findings]):
 class AboveThreshold(SparseVector):
     """Tell which value of a stream is the first above a threshold, and halt.
 
-    This is `SparseVector` with one positive.
+    This is `SparseVector` with one positive. The loss does not grow with the number of values.
 
     Privacy
     -------
-    As for `SparseVector` (Dwork, Naor, Reingold, Rothblum and Vadhan, STOC 2009): on neighboring
-    datasets every value differs by at most `sensitivity`, and all answers together satisfy the
+    As for `SparseVector` (Dwork, Naor, Reingold, Rothblum and Vadhan, STOC 2009). On neighboring
+    datasets every value differs by at most `sensitivity`. All answers together satisfy the
     requested loss.
 
     Parameters
     ----------
     threshold, sensitivity, monotone, answers, granularity
-        As for `SparseVector`.
+        As in `SparseVector`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     name
-        As for `SparseVector`.
+        As in `SparseVector`.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     budget : Budget, optional
@@ -469,6 +476,8 @@ class AboveThreshold(SparseVector):
 
     Examples
     --------
+    Find the first day with more than 1000 cases:
+
     >>> import dpfast as dp
     >>> stream = dp.online.AboveThreshold(threshold=1000, epsilon=1)
     >>> for day, cases in enumerate([4, 9, 31, 250, 2600, 9000]):
@@ -519,7 +528,7 @@ def _share(answers: bool | Number) -> Fraction:
         return Fraction(int(answers), 2)
     share = checks.fraction("answers", answers)
     if not 0 < share < 1:
-        checks.fail("answers", "True, False or a share between 0 and 1", answers)
+        checks.fail("answers", "True, False or a number between 0 and 1", answers)
     return share
 
 
