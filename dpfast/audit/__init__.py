@@ -1,14 +1,16 @@
-"""Tests of privacy claims of any library: lower bounds on a loss, and attacks.
+"""Tests of privacy claims of any library: lower bounds on the loss of a mechanism, and attacks.
 
-`measure` calls a mechanism on two neighbors, and bounds its loss from below by exact limits of the
-probabilities of events. A refutation is a proof, up to its error probability. If nothing was
-found, nothing is proved.
+`measure` calls a mechanism many times on two neighboring datasets, and counts events among the
+answers. Exact confidence limits of their probabilities bound the loss from below. If this bound is
+above the claimed loss, the claim is refuted, except with a small error probability. If the claim is
+not refuted, nothing is proved.
 
-An interface that answers many questions about the same people too accurately reveals their data.
-With errors o(sqrt(n)), linear programming finds almost all of n bits (Dinur and Nissim, PODS 2003).
-Under differential privacy no attack can find more than `recovery_bound`. So an attack tests an
-interface that has spent its budget. If it recovers more than the bound, the interface has a fault.
-If it does not, nothing is proved, because there may be a better attack.
+`reconstruct` is an attack. An interface that answers many questions about the same people too
+accurately reveals their data: with errors o(sqrt(n)), linear programming finds almost all of n bits
+(Dinur and Nissim, PODS 2003). Under differential privacy no attack finds a larger expected fraction
+than `recovery_bound`. So run the attack on an interface that has spent its budget. If it recovers
+more than the bound, the interface has a fault. If it does not, nothing is proved, because a better
+attack may exist.
 """
 
 from .bounds import exact_epsilon, exact_rho, expected_recovery, recovery_bound

@@ -20,15 +20,15 @@ Matrix = NDArray[np.float64]
 
 #: The most answers of one call of a vectorized mechanism.
 CHUNK = 1 << 18
-#: Answers in each round from calls with size 1, because printed text and warnings belong to one
-#: call.
+#: The number of answers in each round that come from calls with size 1. Printed text and warnings
+#: belong to a single call.
 ALONE = 256
-#: The first column of a row states the kind of the answer. At most this many numbers follow.
+#: The first column of a row is the number of the answer's kind. At most this many numbers follow.
 WIDEST = 256
 
 
 def takes_size(mechanism: Callable[..., Any]) -> bool:
-    """Return whether a mechanism has an argument `size`, and so returns many answers at once."""
+    """Return whether a mechanism has an argument `size`: then it returns many answers at once."""
     try:
         return "size" in inspect.signature(mechanism).parameters
     except Exception:  # for example, a function in C has no signature
@@ -53,9 +53,9 @@ def heard() -> Iterator[list[Any]]:
 class Answers:
     """The answers of a mechanism as rows of numbers: the kind of an answer, then its numbers.
 
-    An error is an answer too, by its type: whether a mechanism fails must be as private as its
-    answers. Printed text and warnings are a part of the kind: of the first answer of a call, since
-    answers are counted as independent.
+    An error is an answer too, and its type is the kind: whether a mechanism fails must be as
+    private as its answers. Printed text and warnings are a part of the kind, but only of the first
+    answer of a call, because answers are counted as independent.
     """
 
     mechanism: Callable[..., Any]
@@ -84,10 +84,10 @@ class Answers:
                 yield self.array(*self._ask(data, length), length)
             return
         with ThreadPoolExecutor(self.workers) as pool:
-            # So that at most this many arrays are in memory.
+            # Then at most this many arrays are in memory.
             for first in range(0, len(sizes), self.workers):
-                some = sizes[first : first + self.workers]
-                with heard() as said:  # prints and warnings of all threads
+                some = sizes[first : first + self.workers] with heard() as said:  # printed text and
+                warnings of all threads
                     lists = list(pool.map(lambda n: self._answer(data, n), some))
                 texts = [_text(said), *[""] * (len(some) - 1)]
                 for answers, text, length in zip(lists, texts, some, strict=True):
@@ -106,13 +106,13 @@ class Answers:
             return error
 
     def array(self, answer: Any, said: str, length: int) -> Matrix:
-        """Return the answers of one call of a vectorised mechanism as a matrix, a row each."""
+        """Return the answers of one call of a vectorized mechanism as a matrix, a row each."""
         texts = [said, *[""] * (length - 1)] if said else ()
         if isinstance(answer, Exception):
             return self.rows([answer] * length, texts)
         array = checks.array("mechanism", answer, _MANY)
         if array.shape[:1] != (length,):
-            checks.fail("mechanism", _MANY, f"the shape {array.shape} for size={length}")
+            checks.fail("mechanism", _MANY, f"an array of shape {array.shape} for size={length}")
         if array.dtype.kind not in "biufc":
             return self.rows(list(array), texts)
         flat = array.reshape(length, -1)
@@ -123,7 +123,7 @@ class Answers:
         return self._matrix(kinds, flat)
 
     def rows(self, answers: Sequence[Any], said: Sequence[str] = ()) -> Matrix:
-        """Return the answers of several calls as a matrix; `said` has the printed text of each."""
+        """Return the answers of several calls as a matrix; `said` is the text each printed."""
         if not any(said) and all(
             type(answer) is type(answers[0]) and type(answer) in _PLAIN for answer in answers
         ):
@@ -141,7 +141,7 @@ class Answers:
         return self._matrix(np.array([self.kind(kind) for kind in kinds]), values)
 
     def _matrix(self, kinds: Matrix, values: NDArray[Any]) -> Matrix:
-        """Return kinds and numbers of answers as one matrix, as wide as the first answers need."""
+        """Return kinds and numbers of answers as one matrix, as wide as the first answers."""
         if values.dtype.kind == "c":
             values = np.concatenate([values.real, values.imag], axis=1)
         self.width = self.width or min(max(values.shape[1], 1), WIDEST)
@@ -163,7 +163,7 @@ def _text(said: list[Any]) -> str:
     return text + (f", with the warning {warned[0][:60]!r}" if warned else "")
 
 
-_MANY = "a function that returns as many answers as the `size` it is given"
+_MANY = "a function that returns as many answers as its argument `size` says"
 _PLAIN = {float, int, bool, np.float64, np.float32, np.int64, np.bool_}
 
 
@@ -210,10 +210,10 @@ class Statistic:
 
     words: str
     of: Callable[[Matrix], Matrix]
-    #: Whether the statistic is independent of the data if noise is drawn on a public grid; see
+    #: Whether the statistic does not depend on the data if noise is drawn on a public grid; see
     #: `support`.
     support: bool = False
-    #: The names of the values, by number, if they are categories.
+    #: The names of the values, in order, if the values are categories.
     names: tuple[str, ...] = ()
 
 
@@ -286,7 +286,7 @@ def _usual(values: Matrix) -> Matrix:
 
 
 def _gaps(a: Matrix, b: Matrix) -> Matrix:
-    """Return the distance of the means of each column of `a` and `b`, in standard deviations."""
+    """Return the distance between the means of each column, in standard deviations."""
     a, b = _usual(a), _usual(b)
     return np.asarray(abs(a.mean(axis=0) - b.mean(axis=0)) / (a.std(axis=0) + b.std(axis=0) + 1e-9))
 

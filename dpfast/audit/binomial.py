@@ -18,7 +18,7 @@ from dpfast.privacy import ZCDP, Loss
 _OUT = 1e-9
 #: The logarithm of the smallest level of a test.
 LEAST = -700.0
-#: The orders at which a Renyi divergence is compared with rho.
+#: The orders of the Renyi divergences that are compared with rho.
 ORDERS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 32.0, 64.0)
 
 Floats = NDArray[np.float64]
@@ -50,15 +50,15 @@ def epsilon_between(likely: Any, rare: Any, delta: float) -> Any:
 def rho_between(likely: Any, rare: Any) -> Any:
     """Return the least rho that allows an event of probabilities `likely` and `rare`, or 0.
 
-    No event has a larger Renyi divergence than the whole distribution, for which order times rho is
-    the limit (Bun and Steinke, TCC 2016).
+    The Renyi divergence of an event is at most that of the whole distribution, which is at most rho
+    times the order (Bun and Steinke, TCC 2016).
     """
     p, q = np.broadcast_arrays(np.asarray(likely, np.float64), np.asarray(rare, np.float64))
     return np.where(p > q, renyi_rho(np.array([p, 1 - p]), np.array([q, 1 - q])), 0.0)
 
 
 def renyi_rho(p: Floats, q: Floats) -> Floats:
-    """Return the largest ratio of Renyi divergence to order, of p from q on axis 0."""
+    """Return the largest ratio of the Renyi divergence of p from q to its order, along axis 0."""
     most = np.zeros(p.shape[1:])
     with np.errstate(all="ignore"):
         x, y = np.log(p), np.log(q)
@@ -88,7 +88,7 @@ class Claim:
         return cls(float(loss.epsilon), float(loss.delta))
 
     def between(self, likely: Any, rare: Any) -> Any:
-        """Return the least epsilon or rho that allows an event these two probabilities, or 0."""
+        """Return the least epsilon or rho that allows these two probabilities of an event, or 0."""
         if self.by_rho:
             return rho_between(likely, rare)
         return epsilon_between(likely, rare, self.delta)
@@ -99,13 +99,14 @@ class Claim:
         return float(self.between(*limits)) > self.amount
 
     def largest(self, size: int, alpha: float) -> float:
-        """Return the largest loss that answers show: an event of all on one dataset alone."""
+        """Return the largest loss that so many answers can show, by an event of one dataset."""
         return float(self.between(at_least(size, size, alpha / 2), at_most(0, size, alpha / 2)))
 
     def least(self, size: int, alpha: float) -> float | None:
-        """Return the least share that refutes the claim, of an event never seen on the neighbor.
+        """Return the least frequency at which an event, never seen on the neighbor, refutes the
+        claim.
 
-        None if even an event of all answers would not refute the claim.
+        None if an event of all answers would not refute the claim either.
         """
         if not self.is_refuted(size, 0, size, alpha):
             return None
@@ -127,7 +128,7 @@ class Claim:
 def narrowed(
     holds: Callable[[float], bool], low: float, high: float, steps: int
 ) -> tuple[float, float]:
-    """Bisect an interval for where `holds` turns from False (lower end) to True (upper end)."""
+    """Bisect an interval to find where `holds` turns from False (lower end) to True (upper end)."""
     for _ in range(steps):
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)

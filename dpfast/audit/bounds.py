@@ -1,4 +1,4 @@
-"""Bounds without answers: the loss of known distributions, and the recovery that a loss allows."""
+"""Bounds from public numbers: the loss of known distributions, and what attacks can recover."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .binomial import Floats, renyi_rho
 
 #: A factor for rounding errors of the bound, and for the rounding of epsilon in `pure_within`.
 _UP = 1 + 2.0**-38
-#: Larger losses count as this one: they give the same bound in float64.
+#: A larger loss counts as this loss, because the bound in float64 is the same.
 _MOST = Fraction(1000)
 #: A bound on the rounding error of a sum of probabilities.
 _ROUNDING = 1e-9
@@ -27,31 +27,32 @@ _ROUNDING = 1e-9
 def recovery_bound(
     *, epsilon: Number | None = None, delta: Number = 0.0, rho: Number | None = None, steps: int = 1
 ) -> float:
-    """Return the largest expected fraction of fair secret bits that can be recovered.
+    """Return the largest expected fraction of secret bits that any attack can recover.
 
-    Let each of n rows hold a bit, a fair coin, and let neighbors differ in one bit. An attacker who
-    sees the answers of a private interface, with any method and any other knowledge about the rows,
-    even all other bits, guesses a bit right with at most this probability:
+    Let each of n rows hold a secret bit, drawn like a fair coin, and let neighbors differ in one
+    bit. An attacker sees the answers of a private interface. The attacker may use any method and
+    any other knowledge about the rows, even all other bits. The probability that the attacker
+    guesses a bit right is at most:
 
     * pure epsilon: ``exp(epsilon) / (1 + exp(epsilon))``;
     * (epsilon, delta): ``(exp(epsilon) + delta) / (1 + exp(epsilon))``;
     * rho: as for the epsilon with ``epsilon tanh(epsilon / 2) = rho``.
 
-    Randomized response of each bit attains the first and the third bound.
+    Under randomized response of each bit, an attacker attains the first and the third bound.
 
     Parameters
     ----------
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers together: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     steps : int, default 1
-        How many neighboring steps change a bit. It is 1 under replace. Under add-remove it is 1 if
-        the bit says whether a row is there, and 2 if the bit is part of the row, which is removed
-        and added again.
+        How many steps between neighbors change one bit. Under "replace" this is 1. Under
+        "add-remove" it is 1 if the bit says whether a row is in the data. It is 2 if the bit is a
+        value in the row: the row is removed, and added with the other value.
 
     Returns
     -------
     float
-        Between 1/2 and 1, rounded up.
+        A fraction between 1/2 and 1, rounded up.
 
     Raises
     ------
@@ -60,16 +61,21 @@ def recovery_bound(
 
     Notes
     -----
-    A guess of a fair bit is a test between two neighbors, and is right with probability (1 + x - y)
-    / 2, where x and y are the probabilities of the guess "1" on either neighbor. Under (epsilon,
-    delta), x <= e^epsilon y + delta and 1 - y <= e^epsilon (1 - x) + delta; their sum bounds x - y.
-    Under rho, the Kullback-Leibler divergences of x and y, both ways, add up to 2 rho at most. They
-    are jointly convex and the same for 1 - y and 1 - x, so they do not grow if x and y are replaced
-    by p = (1 + x - y) / 2 and 1 - p, where they add up to 2 (2 p - 1) ln(p / (1 - p)).
+    Cost: microseconds.
 
-    The number of bits recovered under pure privacy is stochastically no larger than the number of
-    heads of as many independent coins with this probability (Steinke, Nasr and Jagielski, NeurIPS
-    2023), so limits of the binomial distribution apply to it. Cost: microseconds.
+    A guess of a fair bit is a test between two neighbors. Let x and y be the probabilities of the
+    guess "1" on the two neighbors. The guess is right with probability p = (1 + x - y) / 2.
+
+    Under (epsilon, delta), x <= e^epsilon y + delta and 1 - y <= e^epsilon (1 - x) + delta. The sum
+    of both bounds x - y.
+
+    Under rho, the two Kullback-Leibler divergences between coins with the probabilities x and y add
+    up to at most 2 rho. This sum is jointly convex, and the same for 1 - y and 1 - x. So it does
+    not grow if x and y are replaced by p and 1 - p. For these it is 2 (2 p - 1) ln(p / (1 - p)).
+
+    Under pure privacy the number of recovered bits is stochastically no larger than the number of
+    heads of independent coins with this probability (Steinke, Nasr and Jagielski, NeurIPS 2023). So
+    confidence limits of the binomial distribution apply to it.
 
     Examples
     --------
@@ -83,7 +89,7 @@ def recovery_bound(
     if checks.whole("steps", steps, 1) > 1:
         try:
             loss = privacy.group(loss, steps)
-        except ArgumentError:  # no delta below 1 is known for so many steps
+        except ArgumentError:  # for so many steps, no delta below 1 is known
             return 1.0
     size = loss.rho if isinstance(loss, ZCDP) else loss.epsilon
     # Randomized response with this epsilon reveals at least as much about bits.
@@ -94,15 +100,15 @@ def recovery_bound(
 
 
 def expected_recovery(n: int, *, queries: int, deviation: Number) -> float:
-    """Return the fraction of bits that least squares recovers from noisy sums over random subsets.
+    """Return the expected fraction of bits that `reconstruct` recovers by least squares.
 
-    Each of `queries` answers is the number of ones in a random subset, to which each row belongs
-    with probability 1/2, plus normal noise. The estimate of a bit then has the standard deviation
-    ``2 deviation / sqrt(queries - n)``, and is on the right side of 1/2 with the probability
-    ``Phi(sqrt(queries - n) / (4 deviation))``.
+    There are `queries` answers. Each is the number of ones in a random subset of the rows, plus
+    normal noise, and the subset contains each row with probability 1/2. The least-squares estimate
+    of a bit has the standard deviation ``2 deviation / sqrt(queries - n)``. With probability
+    ``Phi(sqrt(queries - n) / (4 deviation))`` it is on the right side of 1/2.
 
-    NOT PRIVATE, and no statement about privacy: it says when an interface without privacy can be
-    broken.
+    NOT PRIVATE: this is no statement about privacy. It tells how many noisy answers are enough to
+    break an interface that is not private.
 
     Parameters
     ----------
@@ -116,7 +122,7 @@ def expected_recovery(n: int, *, queries: int, deviation: Number) -> float:
     Returns
     -------
     float
-        The expected fraction, up to terms that vanish as both numbers grow.
+        The expected fraction, up to terms that vanish as `n` and `queries` grow.
 
     Raises
     ------
@@ -125,8 +131,10 @@ def expected_recovery(n: int, *, queries: int, deviation: Number) -> float:
 
     Notes
     -----
-    With the noise of a budget of rho for all answers, ``sqrt(queries / (2 rho))``, the fraction is
-    at most ``Phi(sqrt(rho / 8))`` for any number of queries. Cost: microseconds.
+    Cost: microseconds.
+
+    If a budget of rho pays for all answers, the noise has the standard deviation ``sqrt(queries /
+    (2 rho))``. Then the fraction is at most ``Phi(sqrt(rho / 8))``, for any number of queries.
 
     Examples
     --------
@@ -143,17 +151,19 @@ def expected_recovery(n: int, *, queries: int, deviation: Number) -> float:
 
 
 def exact_epsilon(p: Any, q: Any, *, delta: Number = 0.0) -> float:
-    """Return the least epsilon, at a delta, for two distributions over one set of answers.
+    """Return the least epsilon, at a delta, for two known distributions of answers.
 
-    NOT PRIVATE: it is computed from two distributions, without data.
+    They are the distributions of a mechanism's answers on two neighboring datasets.
+
+    NOT PRIVATE: the result is computed from the two distributions, without data.
 
     Parameters
     ----------
     p, q : array_like of float, the same shape
-        The probability of each answer on the first and on the second of two neighbors. Answers may
-        be left out, such as those far in a tail; then the result is a lower bound.
+        The probability of each answer on the first and on the second of two neighbors. If answers
+        are left out, for example far in a tail, the result is a lower bound.
     delta : float, Fraction or Decimal, default 0
-        At least 0, and less than 1.
+        The delta of the loss (epsilon, delta), at least 0 and less than 1.
 
     Returns
     -------
@@ -167,18 +177,20 @@ def exact_epsilon(p: Any, q: Any, *, delta: Number = 0.0) -> float:
 
     See Also
     --------
-    exact_rho : the same in zCDP.
-    measure : a bound from answers, where no distribution is known.
+    exact_rho : The rho of zCDP for two distributions.
+    measure : A lower bound from answers, if the distributions are not known.
 
     Notes
     -----
-    Among sets of k answers, those with the k largest likelihood ratios P / Q show the largest loss
-    (Neyman and Pearson, 1933), so epsilon is the largest ln((P - delta) / Q) of these sets.
-    Computed in float64: the result is as accurate as the probabilities. Cost: a sort.
+    Cost: a sort. The result is computed in float64, and is as accurate as the probabilities.
+
+    Among all sets of k answers, the set of the k largest likelihood ratios P / Q shows the largest
+    loss (Neyman and Pearson, 1933). So epsilon is the largest ln((P - delta) / Q) of these sets,
+    over all k.
 
     Examples
     --------
-    Randomized response, and its smaller epsilon at a delta:
+    Randomized response has an epsilon of 1, and at a delta of 0.1 a smaller epsilon:
 
     >>> import math, dpfast as dp
     >>> yes = math.e / (1 + math.e)
@@ -195,21 +207,23 @@ def exact_epsilon(p: Any, q: Any, *, delta: Number = 0.0) -> float:
 
 
 def exact_rho(p: Any, q: Any) -> float:
-    """Return the least rho, at some Renyi orders, for two distributions over one set of answers.
+    """Return a lower bound on rho for two known distributions of answers.
 
-    NOT PRIVATE: it is computed from two distributions, without data.
+    They are the distributions of a mechanism's answers on two neighboring datasets.
+
+    NOT PRIVATE: the result is computed from the two distributions, without data.
 
     Parameters
     ----------
     p, q : array_like of float, the same shape
-        The probability of each answer on the first and on the second of two neighbors. The sum of
-        each is 1, up to 1e-9; the result may be too small by that much.
+        The probability of each answer on the first and on the second of two neighbors. Each array
+        adds up to 1, up to an error of 1e-9. The result may be too small by this error.
 
     Returns
     -------
     float
-        The largest Renyi divergence in either direction divided by its order, of twelve orders from
-        1 to 64: a lower bound on the rho of zCDP.
+        The Renyi divergence divided by its order: the largest of both directions and of twelve
+        orders from 1 to 64. The rho of zCDP is at least this number.
 
     Raises
     ------
@@ -218,15 +232,16 @@ def exact_rho(p: Any, q: Any) -> float:
 
     See Also
     --------
-    exact_epsilon : the same for epsilon and delta.
+    exact_epsilon : The epsilon for two distributions, at a delta.
 
     Notes
     -----
-    Bun and Steinke, TCC 2016. Cost: some passes.
+    Cost: some passes over the probabilities. The definition of rho is that of Bun and Steinke, TCC
+    2016.
 
     Examples
     --------
-    Two Gaussian distributions that are a standard deviation apart, on a grid:
+    Two Gaussian distributions, one standard deviation apart, on a grid:
 
     >>> import numpy as np, dpfast as dp
     >>> z = np.arange(-20, 20, 1 / 16)
@@ -242,14 +257,14 @@ def _distributions(p: Any, q: Any, least: float = 0.0) -> tuple[Floats, Floats]:
     """Check two distributions, of mass above `least`; drop the answers that neither can have."""
     first, second = _probabilities("p", p, least), _probabilities("q", q, least)
     if first.shape != second.shape:
-        checks.fail("q", f"an array of the shape of p, {first.shape}", second.shape)
+        checks.fail("q", f"an array of the same shape as p, {first.shape}", second.shape)
     seen = (first > 0) | (second > 0)
     return first[seen], second[seen]
 
 
 def _probabilities(name: str, probabilities: Any, least: float) -> Floats:
     """Check that probabilities add up to more than `least` and at most 1; return them as floats."""
-    rule = "probabilities, which add up to " + ("1" if least else "more than 0, and to 1 at most")
+    rule = "probabilities with a sum of " + ("1" if least else "more than 0 and at most 1")
     values = checks.array(name, probabilities, rule, "biuf").astype(np.float64)
     total = float(values.sum()) if (values >= 0).all() else math.nan
     if not least < total <= 1 + _ROUNDING:

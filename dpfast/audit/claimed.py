@@ -36,11 +36,12 @@ def claims(
     samples: int = 20_000,
     confidence: float = 1 - 1e-6,
 ) -> Callable[[Mechanism], Callable[[], None]]:
-    """Make a test of a privacy claim, for pytest or any other runner: a decorator.
+    """Make a test of a privacy claim from a mechanism, for pytest or another runner: a decorator.
 
-    The test fails if the claim is refuted on one of the pairs. The test also fails if it does not
-    find a planted fault: a leak, whose loss is twice the claim plus 1, is added to each answer on
-    the first pair, and the audit must refute the claim for the mechanism with this leak.
+    The test audits the mechanism on several pairs of neighboring datasets, and fails if the claim
+    is refuted on one of them. It also fails if it could not have found a fault. To check this, it
+    plants a fault: on the first pair, a leak is added to each answer. The loss of the leak is twice
+    the claim plus 1, and the audit must refute the claim for the mechanism with the leak.
 
     NOT PRIVATE: use data that are made up for the test.
 
@@ -49,22 +50,23 @@ def claims(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The claim: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     schema, neighbors, nan, rows : optional
-        The bounds or texts of the data, as in `dpfast.audit.neighbors`.
+        The bounds or texts of the columns, from which pairs are made: as in
+        `dpfast.audit.neighbors`.
     pairs : sequence of tuples (name, x, x2), optional
-        Neighbors to try, instead of the pairs of the schema.
+        Pairs of neighbors to try, instead of pairs made from `schema`.
     samples : int, default 20,000
-        The largest number of answers for each pair.
+        The largest number of answers for each pair of datasets.
     confidence : float, default 1 - 1e-6
         The confidence of a refutation, for all pairs together.
 
     Returns
     -------
     callable
-        A decorator: it takes a function of the data, as `measure` does, and returns the test, a
-        function without arguments whose attribute `mechanism` is the mechanism. After a run, the
-        attribute `refutable` is the largest `Audit.refutable` of all pairs: rarer events were not
-        tested. The attribute `largest` is the largest loss that the answers of each pair could
-        show.
+        A decorator. It takes a mechanism, which is a function of the data as in `measure`, and
+        returns the test, which is a function without arguments. The attribute `mechanism` of the
+        test is the mechanism. After a run, its attribute `refutable` is the largest
+        `Audit.refutable` of all pairs: events that are rarer were not tested. Its attribute
+        `largest` is the largest loss that the answers could show on every pair.
 
     Raises
     ------
@@ -73,10 +75,12 @@ def claims(
 
     Notes
     -----
-    Cost: `samples` calls for each of about 20 pairs, and some for the planted fault.
+    Cost: up to `samples` answers for each of about 20 pairs, and some for the planted fault.
 
     Examples
     --------
+    Test a noisy count of rows between 0 and 9. The test passes:
+
     >>> import dpfast as dp
     >>> @dp.audit.claims(epsilon=1, schema=(0, 9), samples=2_000, confidence=1 - 1e-9)
     ... def test_count(data, size):
@@ -102,7 +106,7 @@ def claims(
             vars(test).update(refutable=_worst(reports), largest=largest)
             broken = [f"{name}: {audit!r}" for name, audit in reports if audit.refuted]
             assert not broken, "\n".join(broken)
-            assert reports, "the mechanism fails on all pairs"
+            assert reports, "the mechanism fails on all pairs: each call raises an error"
             control = measure_pairs(planted(mechanism, tried, claim), tried[:1], **options)
             blind = f"{number} answers are too few to find a loss of twice the claim"
             assert any(audit.refuted for _, audit in control), blind
@@ -144,7 +148,7 @@ def measure_pairs(
     samples: int = 20_000,
     confidence: float = 1 - 1e-6,
 ) -> list[tuple[str, Audit]]:
-    """Audit a mechanism on each of several pairs, except pairs where it always fails.
+    """Audit a mechanism on several pairs of neighbors; skip a pair if it fails on both datasets.
 
     NOT PRIVATE: use data that are made up for the test.
 
@@ -153,26 +157,28 @@ def measure_pairs(
     mechanism : callable
         A function of the data, as `measure` takes it.
     pairs : iterable of Pair
-        As `neighbors` returns them.
+        Pairs of neighboring datasets, as `neighbors` returns them.
     epsilon, delta, rho, samples, confidence : optional
         As in `measure`.
 
     Returns
     -------
     list of (str, Audit)
-        The name of each pair, and what `measure` returns for it.
+        The name of each pair, and the result of `measure` for this pair.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If `measure` refuses an argument, or `pairs` are not such a list.
+        If `measure` refuses an argument, or `pairs` is not a list of such pairs.
 
     Notes
     -----
-    Cost: as for `measure`, for each pair.
+    Cost: for each pair, as for `measure`.
 
     Examples
     --------
+    Audit a noisy sum on two pairs. Neither audit refutes the claim:
+
     >>> import dpfast as dp
     >>> pairs = dp.audit.neighbors((0, 9))[:2]
     >>> def total(data, size):
@@ -194,7 +200,7 @@ def measure_pairs(
 
 
 def planted(mechanism: Mechanism, pairs: Sequence[Pair], loss: Loss) -> Mechanism:
-    """Return a mechanism with a planted fault: it reveals its dataset by randomized response."""
+    """Return a mechanism with a planted fault: randomized response reveals the dataset."""
     claim = Claim.of(loss)
     epsilon = math.sqrt(2 * claim.amount) if claim.by_rho else claim.amount
     lie = 1 / (1 + math.exp(min(2 * epsilon + 1, 700.0)))

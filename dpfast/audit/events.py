@@ -1,7 +1,7 @@
-"""Events that distinguish two distributions of answers: tails, atoms, high likelihood ratios.
+"""Events that distinguish two distributions of answers: tails, single values, unions of bins.
 
-Events are built from one half of the available answers and ranked on the other half. They are then
-counted in new answers.
+Candidate events are built from one half of the earlier answers, and ranked by the other half. The
+best events are then counted among new answers.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from .answers import Matrix, Statistic, statistics
 from .binomial import Claim
 
-#: The number of bins of a statistic; the most repeated values that get a bin each; the most
-#: intervals that are compared individually.
+#: The number of bins of a statistic. The largest number of repeated values that get a bin each. The
+#: largest number of intervals that are compared individually.
 BINS, ATOMS, FEW = 64, 1 << 14, 6
-#: For a ranking, estimated probabilities are lowered and raised by this many standard deviations.
+#: To rank events, estimated probabilities are lowered or raised by this many standard deviations.
 CAREFUL = 4.0
 
 Counts = NDArray[np.float64]
@@ -80,7 +80,7 @@ class Score:
     later: int
 
     def __call__(self, likely: Counts, rare: Counts, size: int, later: int) -> Counts:
-        """Return the loss that counts of events show, by limits `CAREFUL` deviations away."""
+        """Return the loss that counts of events show, with limits `CAREFUL` deviations away."""
         k, m, z = likely * (later / size), rare * (later / size), CAREFUL
         low = np.fmax(0.0, k + z * z / 2 - z * np.sqrt(k + z * z / 4)) / later
         high = np.fmin(1.0, (m + z * z / 2 + z * np.sqrt(m + z * z / 4)) / later)
@@ -90,7 +90,7 @@ class Score:
 def choose(
     a: Matrix, b: Matrix, kinds: Sequence[str], most: int, score: Score, support: bool = False
 ) -> list[Event]:
-    """Return the events that best distinguish answers `a` and `b`, at most one a statistic."""
+    """Return the events that best distinguish answers `a` and `b`, at most one per statistic."""
     half = len(a) // 2
     scored = []
     for stat in statistics(a[:half], b[:half], tuple(kinds)):
@@ -113,7 +113,7 @@ def _rank(event: Event, a: Matrix, b: Matrix, score: Score) -> float:
 
 
 def _events(stat: Statistic, x: Matrix, y: Matrix, half: int, score: Score) -> Iterator[Event]:
-    """Yield candidate events of a statistic, built on the first half of the answers, both ways."""
+    """Yield candidate events of a statistic, from the first half of the answers, both ways."""
     first, second = _numbers(x[:half]), _numbers(y[:half])
     pooled = np.concatenate([first, second])
     if not len(pooled):
@@ -148,7 +148,7 @@ def _of_cuts(
     score: Score,
     tails: bool = True,
 ) -> Iterator[Event]:
-    """Yield the tails, and the unions of bins of largest likelihood ratio, that score best."""
+    """Yield the best tails, and the best unions of bins with a large likelihood ratio."""
     cuts = np.unique(cuts[np.isfinite(cuts)])
     counts = [
         np.bincount(np.searchsorted(cuts, v, side="right"), minlength=len(cuts) + 1)

@@ -20,35 +20,35 @@ from .events import Event, Score, choose
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: The answers on each dataset in the first round; the factor by which rounds grow; the events of a
-#: round; the numbers of answers that are kept for the choice of events.
+#: The number of answers on each dataset in the first round. The factor by which rounds grow. The
+#: number of events of a round. How many answers are kept for the choice of events.
 FIRST, LONGER, EVENTS, KEPT = 128, 4, 4, 1 << 20
-#: The events of a round in an audit of supports: one for each statistic.
+#: The number of events of a round in an audit of supports: one event for each statistic.
 SUPPORT_EVENTS = 40
-#: The default number of answers on both datasets together: for mechanisms that return one answer
-#: per call, and for those that return many.
+#: The default number of answers on both datasets together: for a mechanism that returns one answer
+#: per call, and for a mechanism that returns many.
 ONE_BY_ONE, MANY = 100_000, 2_000_000
 
 
 @dataclass(frozen=True)
 class Audit:
-    """The result of an audit: lower bounds on a mechanism's loss, and whether a claim is refuted.
+    """The result of an audit: lower bounds on a mechanism's loss, and whether they refute a claim.
 
     Attributes
     ----------
     claim : Loss
         The loss that was claimed.
     epsilon : float
-        A lower bound of the true epsilon at `delta`, wrong with probability ``1 - confidence``.
+        A lower bound on the true epsilon at `delta`. It is too large with probability at most ``1 -
+        confidence``.
     delta : float
         The delta of the claim, or 0.
     rho : float
-        A lower bound of the true rho, likewise.
+        A lower bound on the true rho, with the same confidence.
     p_value : float
-        An upper bound on the probability of answers that speak so clearly against the claim, if the
-        claim holds.
+        If the claim holds, answers that contradict it so clearly have at most this probability.
     refuted : bool
-        Whether `p_value` is at most ``1 - confidence``.
+        Whether the claim is refuted: `p_value` is at most ``1 - confidence``.
     witness : str
         The event that shows the loss, and how often it occurred.
     samples : int
@@ -56,17 +56,20 @@ class Audit:
     confidence : float
         The confidence of each bound.
     rounds : tuple
-        Pairs of a number of samples and the bound on epsilon (or on rho, if that was claimed) at
-        that point.
+        For each round, a pair: the number of answers so far, and the lower bound on epsilon at this
+        point (on rho, if a rho was claimed).
     refutable : float or None
-        The power: an event that is impossible on one dataset must have at least this probability on
-        the other to refute the claim in the last round; None if no event could.
+        The power of the audit. Take an event that is impossible on one dataset. In the last round
+        it refutes the claim if its frequency on the other dataset is at least this number. None if
+        no event can refute the claim.
     largest : float
-        The largest epsilon that so many answers could show in the last round, at the delta of the
-        claim; or the largest rho, if a rho was claimed.
+        The largest epsilon, at the delta of the claim, that the number of answers in the last round
+        can show. If a rho was claimed, the largest rho.
 
     Examples
     --------
+    An exact count is not private. The audit refutes the claim by the answer 2:
+
     >>> import dpfast as dp
     >>> found = dp.audit.measure(len, [1, 2], [1], epsilon=1)
     >>> found.witness[:15]
@@ -98,7 +101,7 @@ class Audit:
         )
 
     def _sight(self) -> str:
-        """Return as text which events the audit was able to refute the claim by."""
+        """Return as text which events could refute the claim in this audit."""
         if self.refutable is None:
             return "nothing could have refuted it"
         least = f"from a probability of {self.refutable:.2g}"
@@ -125,14 +128,15 @@ class Audit:
         Returns
         -------
         dict
+            The attributes by name, without `rounds`. The name of `refutable` is "smallest".
         """
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "rounds"}
-        # The name that reports have had from the start.
+        # Reports have always had this name.
         values["smallest"] = values.pop("refutable")
         return values | {"claim": repr(self.claim)}
 
     def plot(self) -> Figure:
-        """Return a figure of the lower bound of the loss by the number of answers, with the claim.
+        """Draw the lower bound on the loss against the number of answers, and the claim as a line.
 
         Returns
         -------
@@ -160,31 +164,35 @@ def measure(
     confidence: float = 1 - 1e-6,
     workers: int = 1,
 ) -> Audit:
-    """Test a privacy claim on two neighbors, and bound the loss of any mechanism from below.
+    """Test a privacy claim of any mechanism by its answers on two neighboring datasets.
 
-    NOT PRIVATE: use data that are made up for the test. The mechanism may be any function of any
-    library. A claim that is not refuted is not proved: other neighbors, or more answers, may refute
-    it.
+    The mechanism may be any function of any library. It is called many times on both datasets. The
+    frequencies of its answers bound its loss from below. If this bound is above the claim, the
+    claim is refuted. A claim that is not refuted is not proved: other neighbors, or more answers,
+    may refute it.
+
+    NOT PRIVATE: use data that are made up for the test.
 
     Parameters
     ----------
     mechanism : callable
         ``mechanism(data)`` returns an answer: a number, an array, text, or a tuple or mapping of
-        these; an error is an answer as well, and printed text and warnings are part of it. If it
-        has an argument `size`, ``mechanism(data, size)`` returns an array of so many independent
-        answers, which is faster.
+        these. An error counts as an answer too. Printed text and warnings are part of an answer. If
+        the function has an argument `size`, ``mechanism(data, size)`` returns an array of `size`
+        independent answers, which is faster.
     x, x2 : object
-        Two neighbors. Each is passed to the mechanism unchanged.
+        Two neighboring datasets. Each is passed to the mechanism unchanged.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The claim: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     samples : int, optional
-        The largest number of answers, on both datasets together, at least 1024. By default 100,000,
-        or 2,000,000 if the mechanism has a `size`. A claim that is refuted early takes fewer.
+        The largest number of answers on both datasets together, at least 1024. By default 100,000,
+        or 2,000,000 if the mechanism has a `size`. The audit ends earlier if the claim is refuted
+        earlier.
     confidence : float, default 1 - 1e-6
         The confidence of a refutation, and of each bound.
     workers : int, default 1
-        The number of threads that may call a mechanism with a `size` at the same time. The
-        generator of the mechanism has to allow that.
+        How many threads may call the mechanism at the same time, if it has a `size`. The random
+        generator of the mechanism has to allow this.
 
     Returns
     -------
@@ -200,24 +208,28 @@ def measure(
 
     See Also
     --------
-    support : answers that only one of two neighbors can have.
-    neighbors : pairs that are worth a try.
+    support : Find answers that only one of two neighbors can have.
+    neighbors : Pairs of datasets on which mechanisms often fail.
 
     Notes
     -----
-    Each round has four times as many answers as the one before. In each round, four events are
-    chosen from the answers of earlier rounds: tails, single values, or unions of bins with a high
-    likelihood ratio. They are events of the answer, of its kind, of its lowest bits and, for
-    vectors, of sums, extremes and Fisher's discriminant. New answers are then counted, and exact
-    limits of both probabilities (Clopper and Pearson, 1934) bound the loss. The error probability
-    is shared equally by all events of all rounds, so the audit may stop after any round (Lokna et
-    al., CCS 2023, choose events likewise).
+    The audit runs in rounds, and each round has four times as many answers as the round before. In
+    each round, four events are chosen from the answers of earlier rounds, and counted in new
+    answers. Exact limits of both probabilities (Clopper and Pearson, 1934) then bound the loss. The
+    error probability is shared equally by all events of all rounds, so the audit may stop after any
+    round. (Lokna et al., CCS 2023, choose events in a similar way.)
 
-    Cost: the calls of the mechanism, and about 10 ns for each of many answers of a simple event.
-    Memory: some chunks of 2**18 answers.
+    An event is a tail, a single value, or a union of bins with a high likelihood ratio. It may
+    concern the answer, its kind or its lowest bits. For vectors it may concern sums, extremes and
+    Fisher's discriminant.
+
+    Cost: the calls of the mechanism, and about 10 ns for each answer and simple event. Memory: some
+    chunks of 2**18 answers.
 
     Examples
     --------
+    A sum with a quarter of the noise that its claim needs is refuted:
+
     >>> import dpfast as dp
     >>> def little_noise(data, size):
     ...     return sum(data) + dp.noise.discrete_laplace(0.25, size)
@@ -238,16 +250,17 @@ def measure_answers(
     rho: Number | None = None,
     confidence: float = 1 - 1e-6,
 ) -> Audit:
-    """Test a privacy claim on given answers on two neighbors, and bound the loss from below.
+    """Test a privacy claim by answers that a mechanism has given on two neighboring datasets.
 
-    NOT PRIVATE: use answers on data that are made up for the test. This function is `measure` for
-    answers from another process, language or machine.
+    Use this instead of `measure` if the answers come from another process, language or machine.
+
+    NOT PRIVATE: use answers on data that are made up for the test.
 
     Parameters
     ----------
     answers, answers2 : array_like, shape (n,) or (n, ...)
-        Independent answers on each of two neighbors, in the order in which they were drawn, one
-        answer a row: equally many for both, at least 256.
+        Independent answers on each of two neighbors, one answer in each row, in the order in which
+        they were drawn. Both arrays have the same length, at least 256.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The claim: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     confidence : float, default 1 - 1e-6
@@ -256,7 +269,7 @@ def measure_answers(
     Returns
     -------
     Audit
-        The bounds, of all answers, the p-value, the verdict and a witness.
+        The bounds, the p-value, the verdict and a witness.
 
     Raises
     ------
@@ -267,15 +280,17 @@ def measure_answers(
 
     See Also
     --------
-    measure : calls the mechanism itself, and ends once the claim is refuted.
+    measure : Call the mechanism, until the claim is refuted or all answers are used.
 
     Notes
     -----
-    The events are the same as in `measure`; they are chosen from the first half of the answers and
-    counted in the second half. So the order of the answers must not depend on their values.
+    The events are the same as in `measure`. They are chosen from the first half of the answers and
+    counted in the second half, so the order of the answers must not depend on their values.
 
     Examples
     --------
+    Counts of 3 and 2 rows with half of the noise that the claim needs. The claim is refuted:
+
     >>> import dpfast as dp
     >>> x, x2 = (count + dp.noise.discrete_laplace(0.5, 4000) for count in (3, 2))
     >>> dp.audit.measure_answers(x, x2, epsilon=1).refuted
@@ -299,7 +314,7 @@ def _checked(name: str, answers: Any) -> NDArray[Any]:
     rule = "an array of at least 256 answers, one a row"
     array = checks.array(name, answers, rule)
     if array.ndim < 1 or len(array) < 256:
-        checks.fail(name, rule, f"the shape {array.shape}")
+        checks.fail(name, rule, f"an array of shape {array.shape}")
     return array
 
 
@@ -311,7 +326,7 @@ class Setting:
     samples: int
     confidence: float
     support: bool = False
-    #: Whether the answers are given. Then all are used, and the first half chooses the events.
+    #: Whether the answers exist already. Then all are used, and the first half chooses the events.
     there: bool = False
 
     @property
@@ -322,7 +337,7 @@ class Setting:
         left, sizes = self.samples // 2, list[int]()
         while left:
             size = FIRST * LONGER ** len(sizes)
-            # So that there are at least two rounds, and the last is the longest.
+            # This makes at least two rounds, of which the last is the longest.
             most = size * (1 + LONGER if sizes else 2)
             sizes.append(size if left >= most else left)
             left -= sizes[-1]
@@ -358,7 +373,7 @@ class Shown:
     def of(
         cls, event: Event, k: int, m: int, size: int, alpha: float, tests: int, claim: Claim
     ) -> Shown:
-        """Return the loss that an event shows, if it is counted k times on x and m times on x2."""
+        """Return the loss that an event shows if it happens k times on x and m times on x2."""
         likely, rare = (m, k) if event.swapped else (k, m)
         level = alpha / tests / 2
         p, q = at_least(likely, size, level), at_most(rare, size, level)
@@ -384,10 +399,10 @@ class Shown:
 
 
 def rounds_of(setting: Setting, x: Any, x2: Any, loss: Loss) -> tuple[Audit, list[Shown]]:
-    """Run the rounds of an audit, to the end or until the claim is refuted.
+    """Run the rounds of an audit until the claim is refuted or all rounds are over.
 
-    Events of all rounds share the error probability. Returns the audit, and the loss that each
-    event shows.
+    Return the audit, and the loss that each event shows. The events of all rounds share the error
+    probability.
     """
     claim, alpha = Claim.of(loss), 1 - setting.confidence
     sizes, shown = setting.sizes, list[Shown]()
@@ -448,27 +463,29 @@ def _refuse_failure(setting: Setting) -> None:
     """Refuse a mechanism that raises an error in each call."""
     kinds = list(setting.answers.kinds)
     if len(kinds) == 1 and kinds[0].startswith("the error "):
-        rule = "a function that takes these data"
+        rule = "a function that can be called with x and x2"
         checks.fail("mechanism", rule, f"{kinds[0].removeprefix('the error ')} from each call")
 
 
 @dataclass(frozen=True)
 class Support:
-    """The result of `support`: answers that one of two neighbors gives, and the other hardly ever.
+    """The result of `support`: kinds of answers that only one of two neighbors gives.
 
     Attributes
     ----------
     same : bool
-        Whether no difference was found.
+        True if no difference was found.
     differences : tuple of str
         A sentence for each statistic of the answers that distinguishes the neighbors.
     samples : int
         The number of answers on both datasets together.
     confidence : float
-        The confidence that all differences together are real.
+        The probability that no reported difference is due to chance.
 
     Examples
     --------
+    A sum without noise: the answer 1 comes from one dataset only, and the answer 2 from the other:
+
     >>> import dpfast as dp
     >>> dp.audit.support(lambda data: 1.0 * sum(data), [1], [1, 1], epsilon=1).same
     False
@@ -491,24 +508,27 @@ def support(
     confidence: float = 1 - 1e-6,
     workers: int = 1,
 ) -> Support:
-    """Find answers that only one of two neighbors can have.
+    """Find answers that only one of two neighboring datasets can have.
 
-    NOT PRIVATE: use data that are made up for the test. The audit looks at the kind of an answer
-    (its type, shape, keys, or error), NaN, infinities and minus zero, single values, the exponent
-    of the lowest bit, and the last bits of a float: these do not depend on the data if noise is
-    drawn on a public grid (Mironov, CCS 2012, attacks other noise).
+    Such an answer reveals which of the two datasets was used. The audit looks at features of an
+    answer that noise does not hide if it is added carelessly: its kind (type, shape, keys, or
+    error), NaN, infinities, minus zero, single values, and the last bits of a float. If noise is
+    drawn on a public grid, these features do not depend on the data. Mironov (CCS 2012) attacks
+    noise that is drawn without such a grid.
+
+    NOT PRIVATE: use data that are made up for the test.
 
     Parameters
     ----------
     mechanism, x, x2, samples, confidence, workers : optional
         As in `measure`.
     epsilon, delta : float, Fraction or Decimal, default 1 and 0
-        The claim. A difference is reported if the claim does not allow it.
+        The claimed loss. A difference is reported if this loss does not allow it.
 
     Returns
     -------
     Support
-        All differences, the most significant first.
+        The differences, as sentences, the most significant first.
 
     Raises
     ------
@@ -519,11 +539,14 @@ def support(
 
     Notes
     -----
-    Limits of probabilities are exact, as in `measure`; the error probability is shared equally by
-    up to 40 events a round. All `samples` are drawn. Cost: mostly the calls of the mechanism.
+    Cost: mostly the calls of the mechanism, of which all `samples` are made. Limits of
+    probabilities are exact, as in `measure`. Up to 40 events of each round share the error
+    probability equally.
 
     Examples
     --------
+    A noisy number whose type, int or float, depends on the last row:
+
     >>> import dpfast as dp
     >>> def typed(data):  # an int or a float: it depends on the last row
     ...     return dp.noise.discrete_laplace(3) + data[-1]

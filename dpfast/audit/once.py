@@ -1,4 +1,4 @@
-"""Audits by one run: lower bounds on a loss from one run with many canaries (made-up rows)."""
+"""Audits by one run: a lower bound on a loss from one run with many canaries (made-up rows)."""
 
 from __future__ import annotations
 
@@ -27,34 +27,37 @@ def one_run(
     confidence: float = 1 - 1e-6,
     rng: _rng.Generator | None = None,
 ) -> Audit:
-    """Test a privacy claim by one run, in which each of many made-up rows (canaries) may take part.
+    """Test a privacy claim by a single run on data with many made-up rows (canaries).
 
-    NOT PRIVATE: the scores show which canaries took part. A fair coin decides for each canary
-    whether it takes part. A high score is a guess that the canary took part, a low score a guess
-    that it did not. The number of right guesses is limited by the loss for one row that is added or
-    removed.
+    A fair coin decides for each canary whether it takes part in the run. Your function returns a
+    score for each canary: a high score is a guess that the canary took part, a low score a guess
+    that it did not. The loss for one row that is added or removed limits how many guesses can be
+    right. If more are right, the claim is refuted.
+
+    NOT PRIVATE: the scores show which canaries took part.
 
     Parameters
     ----------
     run : callable
-        ``run(included)`` runs the mechanism with the canaries whose entry in the bool array is
-        true, and returns a score for each canary.
+        ``run(included)`` runs the mechanism and returns a score for each canary. `included` is a
+        bool array, and the canaries whose entry is True take part.
     canaries : int
         The number of canaries.
     epsilon, delta : float, Fraction or Decimal
-        The claim, for neighbors that differ in one canary.
+        The claimed loss, for neighbors that differ in one canary.
     guesses : int, optional
-        The number of guesses, half for the canaries with the highest and half for those with the
-        lowest scores: by default one for each canary. It must not depend on the scores.
+        The number of guesses: half for the canaries with the highest scores, half for the canaries
+        with the lowest. By default one guess for each canary. The number must not depend on the
+        scores.
     confidence : float, default 1 - 1e-6
         The confidence of a refutation, and of the bound.
     rng : Generator, optional
-        The source of the random choice of canaries. Secure by default.
+        The source of the coins. By default the secure one.
 
     Returns
     -------
     Audit
-        As of `measure`. There is no bound on rho.
+        The result, as in `measure`, but without a bound on rho.
 
     Raises
     ------
@@ -65,15 +68,17 @@ def one_run(
 
     Notes
     -----
-    Steinke, Nasr and Jagielski, NeurIPS 2023, theorem 5.2: the number of right guesses is
-    stochastically no larger than a binomial number with probability ``exp(epsilon) / (1 +
-    exp(epsilon))``, up to a term of ``2 canaries delta``. The bound is weaker than in `measure`,
-    but needs one run only.
+    The number of right guesses is stochastically no larger than a binomial number with probability
+    ``exp(epsilon) / (1 + exp(epsilon))``, up to a term of ``2 canaries delta`` (Steinke, Nasr and
+    Jagielski, NeurIPS 2023, theorem 5.2). The bound is weaker than the bound of `measure`, but
+    needs one run only.
 
     Cost: the run, and O(guesses) for each of some 50 candidates of epsilon.
 
     Examples
     --------
+    Scores that reveal every canary refute the claim:
+
     >>> import dpfast as dp
     >>> dp.audit.one_run(lambda included: 1.0 * included, 1000, epsilon=1).refuted
     True
@@ -118,7 +123,7 @@ def one_run(
 
 
 def chance(right: int, guesses: int, canaries: int, epsilon: float, delta: float) -> float:
-    """Return an upper bound on the probability of `right` right guesses or more, under a loss."""
+    """Return an upper bound on the probability of `right` or more right guesses under a loss."""
     special = extra("scipy.special", "an audit")
     q = 1 / (1 + math.exp(-epsilon))
     if not right:

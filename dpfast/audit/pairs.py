@@ -10,9 +10,9 @@ import numpy as np
 
 from dpfast.extend import Neighbors, checks
 
-#: From this integer on, float64 cannot represent every integer.
+#: Above this integer, float64 cannot represent every integer.
 WHOLE = 2.0**53
-#: The end of the name of a pair in which the special row is the first instead of the last.
+#: The end of the name of a pair whose special row is the first row, not the last.
 FIRST = ", which is first"
 
 
@@ -22,7 +22,7 @@ class Pair(NamedTuple):
     Attributes
     ----------
     name : str
-        What is special about this pair.
+        What is special about the pair.
     x, x2 : array, or dict of arrays
         The two datasets.
 
@@ -41,30 +41,30 @@ class Pair(NamedTuple):
 def neighbors(
     schema: Any, *, neighbors: Neighbors = "add-remove", nan: bool = True, rows: int = 8
 ) -> list[Pair]:
-    """Return pairs of neighboring datasets of a schema, to audit a mechanism on.
+    """Return pairs of neighboring datasets on which a mechanism can be audited.
 
-    Each pair has a special row. Its value is at an end of the bounds, beyond the bounds, NaN,
-    infinite, the least or the largest float, or 2**53 + 2. It is the first row, the last row, tied
-    with others, or the only row. The other rows are at one end of the bounds, in the middle, or
-    half at either end. For a list of texts the special text is at an end of the list, not in the
-    list, or empty.
+    The datasets of a pair differ in one special row. Its value is an extreme: an end of the bounds,
+    beyond the bounds, NaN, infinite, the least or the largest float, or 2**53 + 2. It is the first
+    row, the last row, equal to other rows, or the only row. The other rows are at one end of the
+    bounds, in the middle, or half at either end. In a column of text, the special text is at an end
+    of the list, not in the list, or empty.
 
     Parameters
     ----------
     schema : pair of numbers, sequence of str, or mapping of names to these
-        Bounds ``(lo, hi)`` of a column of numbers, or the texts of a column of text. For a mapping
-        of names to these, the datasets are dicts of columns.
+        Bounds ``(lo, hi)`` for a column of numbers, or a list of texts for a column of text. For
+        several columns, a mapping of their names to these: the datasets are then dicts of columns.
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        Whether `x2` lacks a row of `x`, or has another row in its place.
+        "add-remove": `x2` lacks one row of `x`. "replace": `x2` has another row in its place.
     nan : bool, default True
-        Whether a number may be NaN.
+        Whether there are pairs in which a number is NaN.
     rows : int, default 8
         The number of rows of `x`.
 
     Returns
     -------
     list of Pair
-        Named tuples ``(name, x, x2)``.
+        The pairs, as named tuples ``(name, x, x2)``.
 
     Raises
     ------
@@ -73,11 +73,13 @@ def neighbors(
 
     Notes
     -----
-    With several columns, one row has its special value in all columns. Cost: microseconds for each
-    pair.
+    Cost: microseconds for each pair. With several columns, the special row has special values in
+    all columns.
 
     Examples
     --------
+    In the first pair, one of three rows moves from the upper bound to the lower bound:
+
     >>> import dpfast as dp
     >>> pairs = dp.audit.neighbors((0, 100), neighbors="replace", rows=3)
     >>> pairs[0].x, pairs[0].x2
@@ -125,7 +127,7 @@ def _of_column(schema: Any, n: int, relation: str, nan: bool) -> Iterator[tuple[
 
 
 def _alone(schema: Any, relation: str) -> tuple[str, Any, Any]:
-    """Return a name, a column of one row, and its neighbor: of no row, or of another row."""
+    """Return a name, a column of one row, and its neighbor: no row, or another row."""
     _, others, row, _ = _values(schema)[0]
     alone = np.array([row])
     return "one row", alone, np.array([others[0]]) if relation == "replace" else alone[:0]
@@ -135,7 +137,7 @@ Values = list[tuple[str, list[Any], Any, Any]]
 
 
 def _values(schema: Any) -> Values:
-    """Return for each pair a name, the usual values, a special row's value, and a replacement."""
+    """Return for each pair: a name, the usual values, the special value, and its replacement."""
     return _words(schema) or _numbers(schema)
 
 

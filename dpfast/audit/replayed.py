@@ -1,4 +1,4 @@
-"""Replay of a program on neighboring data with one set of private answers, to find leaks."""
+"""Replay of a program on neighboring data with the same private answers, to find leaks."""
 
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ class Replay:
     leaks : tuple of str
         A sentence for each difference between the two runs that privacy does not allow.
     releases : int
-        The private answers of the first run.
+        The number of private answers in the first run.
     unchecked : tuple of str
-        Releases whose data could not be compared, and the error that ends both runs.
+        Releases whose data could not be compared, and code that did not run because both runs ended
+        with the same error.
     clean : bool
-        Whether there are no leaks, and nothing is unchecked.
+        True if there are no leaks and nothing is unchecked.
 
     Examples
     --------
+    A program that only counts rows with dpfast leaks nothing else:
+
     >>> import dpfast as dp
     >>> dp.audit.replay(lambda rows: dp.count(rows, epsilon=1), [1, 2], [1]).clean
     True
@@ -51,48 +54,53 @@ class Replay:
 def replay(
     function: Callable[[Any], Any], x: Any, x2: Any, *, neighbors: Neighbors = "add-remove"
 ) -> Replay:
-    """Run a program on x, and on its neighbor x2 with the first run's private answers; find leaks.
+    """Find leaks of a program: run it on x, and on the neighbor x2 with the same private answers.
 
-    NOT PRIVATE: use data that are made up for the test. All outputs of a private program are a
-    function of its private answers. So, if these answers are the same, everything else must be the
-    same: the releases and their public arguments, and what is returned, printed, raised or warned
-    of. The data of each release must be neighbors: rows of which one differs (or the rows of one
-    person, where there are ids), scores or numbers that move by no more than the declared
-    sensitivity.
+    Everything that a private program shows is a function of its private answers. The second run
+    gets the private answers of the first run. So it must do the same: make the same releases with
+    the same public arguments, and return, print, raise and warn the same. Any difference is a leak.
+
+    The data of each release must be neighbors as well. One row may differ; with ids, the rows of
+    one person. Scores or numbers may differ by no more than the declared sensitivity.
+
+    NOT PRIVATE: use data that are made up for the test.
 
     Parameters
     ----------
     function : callable
-        ``function(data)`` calls dpfast. It must create its own budgets, because both runs spend.
+        The program: ``function(data)`` calls dpfast. It must create its own budgets, because both
+        runs spend.
     x, x2 : object
-        Two neighbors. Each is passed to the function unchanged.
+        Two neighboring datasets. Each is passed to the function unchanged.
     neighbors : {"add-remove", "replace"}, default "add-remove"
         The neighboring relation of `x` and `x2`.
 
     Returns
     -------
     Replay
-        Leaks, as sentences. The result is deterministic if the program is.
+        The leaks, as sentences. They are the same in each call if the program is deterministic.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If an argument breaks its rule, or the program opens a session (`dpfast.online`, rounds of
-        `dpfast.sulq`), which has more than one release.
+        If an argument breaks its rule, or the program opens an object that answers several times,
+        such as a stream of `dpfast.online` or `dpfast.sulq.NoisySums`.
 
     Notes
     -----
-    One pair of runs finds only leaks that this pair shows; try several pairs of
-    `dpfast.audit.neighbors`. Rows are compared as multisets, each together with its entries in
+    Cost: two runs, and a sort of the rows of each release.
+
+    A leak may show on one pair of datasets and not on another, so try several pairs of
+    `dpfast.audit.neighbors`. Rows are compared as multisets. A row includes its entries in
     arguments of the same length (masks, weights, ids). For scores, the range of their changes is
     compared with the declared sensitivity. Functions that are passed to a release are not compared.
-    Noise that a program draws itself (`dpfast.noise`) is not replayed, and a program with other
-    randomness differs from run to run, which is reported as a leak.
-
-    Cost: two runs, and a sort of the rows of each release.
+    Noise that a program draws itself (`dpfast.noise`) is not replayed. If a program uses other
+    randomness, its two runs differ, and this is reported as a leak.
 
     Examples
     --------
+    This program subtracts the mean of all rows, so each row of the sum depends on all others:
+
     >>> import numpy as np, dpfast as dp
     >>> def centered(x):  # the mean of the rows moves each of them
     ...     return dp.sum(x - np.mean(x), bounds=(-1, 1), epsilon=1)
@@ -106,8 +114,8 @@ def replay(
     tape.rewind()
     second = _run(function, x2, tape)
     if tape.sessions:
-        rule = "a program whose releases answer at once"
-        checks.fail("function", rule, f"a session: {tape.sessions[0]}")
+        rule = "a program without objects that answer several times"
+        checks.fail("function", rule, f"one with {tape.sessions[0]}")
     leaks = list(tape.leaks)
     if tape.at < len(tape.turns):
         leaks.append(f"{len(tape.turns)} releases on x, and {tape.at} on x2")
@@ -128,7 +136,7 @@ def _short(value: Any) -> str:
 
 
 def _run(function: Callable[[Any], Any], data: Any, tape: Tape) -> tuple[Any, ...]:
-    """Run a program on data, and return its result, its output, its warnings and its error."""
+    """Run a program on data; return its result, printed text, warnings and error."""
     result, raised = None, None
     with dp.extend.watched(tape), heard() as said:
         try:
@@ -140,7 +148,7 @@ def _run(function: Callable[[Any], Any], data: Any, tape: Tape) -> tuple[Any, ..
 
 @dataclass
 class Tape:
-    """The releases of the first run, whose answers the second run receives."""
+    """The releases of the first run. The second run receives their answers."""
 
     relation: str
     turns: list[Any] = field(default_factory=list)
@@ -151,7 +159,7 @@ class Tape:
     again: bool = False
 
     def rewind(self) -> None:
-        """Begin the second run, whose releases are compared with those of the first."""
+        """Begin the second run: its releases are compared with the releases of the first run."""
         self.again = True
 
     def turn(self, release: Any) -> Any:
@@ -197,9 +205,9 @@ def _parameters(value: Any) -> dict[str, Any]:
 
 
 def _alike(a: Any, b: Any, ignored: set[int]) -> bool:
-    """Return whether two public arguments are equal, or cannot be compared, as functions.
+    """Return whether two public arguments are equal, or cannot be compared (functions).
 
-    Arguments in `ignored` (by their ids) pass, too: they are compared with the rows.
+    Arguments whose Python ids are in `ignored` pass too, because they are compared with the rows.
     """
     if id(a) in ignored:
         return True
@@ -220,7 +228,7 @@ def _plain(value: Any) -> bool:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Return whether two values are of one type and equal; a NaN is equal to a NaN."""
+    """Return whether two values have the same type and are equal; NaN is equal to NaN."""
     if type(a) is not type(b):
         return False
     if isinstance(a, (list, tuple)):

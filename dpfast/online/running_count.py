@@ -151,7 +151,7 @@ class RunningCount(Session[int, Total]):
     With independent noise for each value it would grow with the square root of this number, and
     with fresh noise for each total in proportion to it.
 
-    A stream uses no tree if it has at most 16,384 steps, neither a name nor a `fan_out`, and the loss
+    A stream uses no tree if it has at most 16,384 steps, no name and no `fan_out`, and its loss is
     `rho`, or `epsilon` with `delta`. Then its error is about half of the error with a tree.
 
     Privacy

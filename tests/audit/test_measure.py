@@ -462,7 +462,7 @@ def test_closed_forms():
 
 def test_bad_probabilities():
     p, q, some = laplace(1), laplace(1, 1), TAIL >= 0
-    with pytest.raises(ArgumentError, match="p must be probabilities, which add up to 1, got"):
+    with pytest.raises(ArgumentError, match="p must be probabilities with a sum of 1, got"):
         dp.audit.exact_rho(p[some], q[some])
     for function in (dp.audit.exact_epsilon, dp.audit.exact_rho):
         for bad in ([0.9, 0.9], [-0.1, 1], [0, 0], [math.nan, 1], []):
