@@ -86,8 +86,8 @@ class Answers:
         with ThreadPoolExecutor(self.workers) as pool:
             # Then at most this many arrays are in memory.
             for first in range(0, len(sizes), self.workers):
-                some = sizes[first : first + self.workers] with heard() as said:  # printed text and
-                warnings of all threads
+                some = sizes[first : first + self.workers]
+                with heard() as said:  # printed text and warnings of all threads
                     lists = list(pool.map(lambda n: self._answer(data, n), some))
                 texts = [_text(said), *[""] * (len(some) - 1)]
                 for answers, text, length in zip(lists, texts, some, strict=True):

@@ -103,8 +103,7 @@ class Claim:
         return float(self.between(at_least(size, size, alpha / 2), at_most(0, size, alpha / 2)))
 
     def least(self, size: int, alpha: float) -> float | None:
-        """Return the least frequency at which an event, never seen on the neighbor, refutes the
-        claim.
+        """Return the least frequency of an event, unseen on the neighbor, that refutes the claim.
 
         None if an event of all answers would not refute the claim either.
         """

@@ -25,8 +25,7 @@ def reconstruct(
     method: Literal["lp", "lp-max", "least-squares"] = "lp",
     rng: _rng.Generator | None = None,
 ) -> NDArray[np.bool_]:
-    """Recover n secret bits from noisy sums over subsets of them: an attack that tests an
-    interface.
+    """Recover secret bits from noisy sums of them: an attack that tests an interface.
 
     Each of n rows holds a secret bit. An answer is the number of ones in a subset of the rows, with
     an error. The attack finds the numbers that explain all answers best, one number for each bit,

@@ -72,8 +72,7 @@ class PublicDistribution:
         return Sums(expected / self._total, int(exact), bool(invalid))
 
     def move(self, step: float, query: Floats, bits: int, later: Floats | None = None) -> float:
-        """Multiply each weight by ``exp(step * value)``, and return the new mean of the query
-        `later`.
+        """Multiply each weight by ``exp(step * value)``; return the new mean of `later`.
 
         This mean is in units, as in `sums`; it is 0 if there is no such query.
         """
