@@ -51,7 +51,7 @@ log = logging.getLogger("dpfast")
 
 @dataclass(frozen=True, slots=True)
 class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
-    """The mechanism of sample and aggregate: split rows into blocks, release one aggregate."""
+    """The mechanism of sample and aggregate: split rows into blocks, and release one aggregate."""
 
     bound: Bound
     estimator: Estimator
@@ -97,8 +97,7 @@ class SampleAndAggregate(Mechanism[float | NDArray[np.float64]]):
 
     def outputs(self, source: RowSource, generator: Generator) -> NDArray[np.float64]:
         """NOT PRIVATE. Return the output of each block within the bounds, shape (blocks, d)."""
-        # Otherwise NumPy settings of the caller could raise errors or warnings that depend on the
-        # data.
+        # With the NumPy settings of the caller, errors or warnings could depend on the data.
         with np.errstate(all="ignore"), paid(), reporter(self.progress, self.blocks) as tick:
             if isinstance(source, TableRows) and of_engine(source):
                 z = self.engine_outputs(source, generator)
@@ -152,29 +151,33 @@ def sample_and_aggregate(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[float | NDArray[np.float64]]:
-    """Release any statistic through its values on blocks of the data.
+    """Release any statistic through its values on random blocks of the rows.
 
-    The rows are split into exactly `blocks` blocks. The `estimator` is computed on each block, its
-    answers are clamped to `bounds`, and `aggregator` combines them into one private answer.
+    The rows are split into exactly `blocks` blocks. The `estimator` is computed on each block, and
+    its answers are clamped to `bounds`. The `aggregator` combines these answers into one private
+    answer.
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed, or replaced; with
-    ``partition="key"``, in all rows of one person. The call satisfies the requested loss: pure
-    `epsilon`, (`epsilon`, `delta`), or `rho`-zCDP, whatever the estimator does with a block
-    (Nissim, Raskhodnikova and Smith, STOC 2007, section 4). The proof has two parts.
+    Neighbors are datasets that differ in one row, added or removed, or replaced. With
+    ``partition="key"`` they differ in all rows of one person. The call satisfies the requested
+    loss, pure `epsilon`, (`epsilon`, `delta`), or `rho`-zCDP, for any estimator (Nissim,
+    Raskhodnikova and Smith, STOC 2007, section 4). The proof has two parts.
 
-    *One row touches one block.* The block of a row is a function of a secret key, drawn afresh
-    after the spend, and of the row's number (or of its id), never of its values. Different row
-    numbers have independent uniform blocks. So the partitions of two neighbors can be coupled: all
-    other rows keep their blocks and their order, and the partitions differ in one block. Contiguous
-    blocks are a function of the number of rows, so this holds for them only if rows are replaced.
-    If an id changes into another one, its rows move from one block to another: under "replace" with
-    ``partition="key"``, the aggregator gets a share of the loss such that two changed blocks cost
-    the requested loss.
+    *One row changes one block.* The block of a row is a function of a secret key and of the row's
+    number (or of its id), and never of its values. The key is drawn afresh after the spend.
+    Different row numbers have independent uniform blocks. So the partitions of two neighbors can be
+    coupled: all other rows keep their blocks and their order, and the partitions differ in one
+    block. Contiguous blocks are a function of the number of rows, so for them this holds only if
+    rows are replaced.
 
-    *One changed block is covered by the aggregator*, a mechanism on exactly `blocks` numbers within
-    the bounds, for neighbors in which one number is replaced:
+    Under "replace" with ``partition="key"`` two blocks may change: if an id changes into another
+    id, its rows move from one block to another. Then the aggregator gets a share of the loss such
+    that two changed blocks cost the requested loss.
+
+    *The aggregator hides one changed block.* It is a mechanism on exactly `blocks` numbers within
+    the bounds, private for neighbors in which one number is replaced. The table lists the
+    aggregators, with the source of each privacy proof:
 
     ==================== ======================================================== ==================
     aggregator           what it is                                               source
@@ -188,80 +191,85 @@ def sample_and_aggregate(
     "attention"          center of the smallest ball that holds a majority        STOC 2007
     ==================== ======================================================== ==================
 
-    A block without an answer (it is empty, or the estimator raises, is late, dies, or returns NaN
-    or another shape) counts as the public `default`, so no error depends on the data. The estimator
-    must be a function of its block alone. An estimator that remembers other blocks (in global
-    variables, files, a clock) voids the first part. The estimator never sees the generator or the
-    budget.
+    A block has no answer if it is empty, or if the estimator raises an error, is late, dies, or
+    returns NaN or another shape. Such a block counts as the public `default`, so no error depends
+    on the data. The estimator must be a function of its block alone. The first part does not hold
+    for an estimator that remembers other blocks (in global variables, in files, by a clock). The
+    estimator never sees the generator or the budget.
 
     Parameters
     ----------
     data : array_like, shape (n,) or (n, columns), structured array, table, or source
-        The estimator is given a block as a 1-D or 2-D array of the data's dtype, or as a structured
-        array, ``block["age"]``. Tables (pandas, Polars, Arrow, a dict of columns, `dpfast.scan`
-        with a list of columns) become structured arrays of float64; null becomes NaN.
+        The rows. The estimator gets a block of them as a 1-D or 2-D array of the same dtype, or as
+        a structured array, such as ``block["age"]``. Tables (pandas, Polars, Arrow, a dict of
+        columns, `dpfast.scan` with a list of columns) become structured arrays of float64, in which
+        null is NaN.
     estimator : str, estimator or callable
         The statistic that is computed on each block. By name: "mean", "var", "std", "min", "max",
         "correlation", "least-squares", "median", "mode", "trimmed-mean", "logistic-regression".
         With parameters: the classes of `dpfast.estimators`, such as
-        ``dp.estimators.Quantile(0.9)``. A function made by ``numba.njit`` runs inside a compiled
-        loop. Any other callable is called block by block. A callable returns a real number, or a
-        1-D array of them.
+        ``dp.estimators.Quantile(0.9)``. Or a function of a block that returns a real number, or a
+        1-D array of real numbers. A function made by ``numba.njit`` runs inside a compiled loop,
+        any other function is called block by block.
     blocks : int
-        The public number of blocks, at most 2**24; under "replace" at most n. See `suggest_blocks`.
+        The public number of blocks, at most 2**24, and under "replace" at most n. `suggest_blocks`
+        computes a good number.
     bounds : (float, float) or sequence of d such pairs
-        Public limits of the answers, in the estimator's units; answers outside are clamped. One
+        Public limits of the estimator's answers, in its units. Answers outside are clamped. One
         pair for a number, d pairs for a vector of length d. The bounds must not come from the data.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. For a vector it is the
         loss of all coordinates together. "mean", and "attention" with `centres`, make one joint
         release. The other aggregators release each coordinate for an equal share: ``1 / d`` of
-        `epsilon` and `delta`, or of `rho`; with `delta`, the share of the zCDP loss that implies
-        both, if this share is larger.
+        `epsilon` and `delta`, or of `rho`. With `delta`, the share is taken of the zCDP loss that
+        implies `epsilon` and `delta`, if that gives more.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove". For ids,
-        "add-remove" means that one person is added, removed, or replaced by one with a new id
-        (whose label has the same distribution). "replace" means that the rows of one id become any
-        rows of any one id, which may be the id of another person; then the loss has to cover two
-        changed blocks.
+        "add-remove" means that one person is added, removed, or replaced by a person with a new id.
+        "replace" means that the rows of one id become any rows of any one id, also of the id of
+        another person. Then two blocks may change, and the loss has to pay for both.
     aggregator : str, default "mean"
-        An aggregator of the table above, or "auto": "trimmed-mean" where both `blocks` and ``blocks
-        * epsilon`` are at least 16 (with ``sqrt(2 rho)`` for epsilon), "mean" below.
+        An aggregator of the table above, or "auto". "auto" is "trimmed-mean" if `blocks` and
+        ``blocks * epsilon`` are both at least 16 (for `rho`, epsilon is ``sqrt(2 rho)``), and
+        "mean" otherwise.
     partition : {"auto", "random", "contiguous", "key"}, default "auto"
-        "random": an independent label for each row. "contiguous": fixed ranges of rows, for
-        "replace" only; no row is moved, but blocks differ if the order of the rows has a meaning.
-        "key": all rows of one id are in one block. "auto" is "key" if there are `ids`, else
-        "random"; its choice is in the ledger entry and in a log message (`logging`, "dpfast", level
-        INFO).
+        How rows are assigned to blocks. "random": an independent random block for each row.
+        "contiguous": consecutive ranges of rows, for "replace" only. This moves no row, but blocks
+        differ systematically if the rows are sorted. "key": all rows of one id are in one block.
+        "auto" is "key" if there are `ids`, else "random". The ledger entry and a log message
+        (`logging`, "dpfast", level INFO) name the choice of "auto".
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id. The estimator does not see that column.
     nan : {"keep", "drop"}, default "keep"
-        Whether rows with a NaN stay in their block or are left out of the block. If they stay, the
-        answer of the block is mostly the default. All other rows keep their blocks.
+        "keep": rows with a NaN stay in their block. The answer of this block is then usually NaN,
+        which counts as the `default`. "drop": rows with a NaN are left out. All other rows stay in
+        the same blocks.
     default : float or sequence of d floats, optional
         The value of a block without an answer, within the bounds; by default the middle of the
         bounds.
     centres : array_like, shape (c, d), optional
-        Public candidates for the center, for the aggregator "attention" of vectors.
+        For the aggregator "attention" of vectors: public candidates for the center.
     workers : int, optional
-        The number of threads or processes; it does not change the answer. By default as many as
-        `dpfast.threads` for named estimators, one a core for compiled functions and for processes,
-        and 1 for other callables in threads.
+        The number of threads or processes. It does not change the answer. By
+        default the number of `dpfast.threads` for estimators by name, one for each core for
+        compiled functions and for processes, and 1 for other functions in threads.
     executor : {"auto", "threads", "processes"}, default "auto"
-        Whether a callable runs in threads or in processes. A process that dies costs one block its
-        answer. "auto" is "processes" if there is a `time_limit`, else "threads". Estimators of this
-        library run in threads only.
+        Whether a function runs in threads or in processes. If a process dies, one block has no
+        answer. "auto" is "processes" if there is a `time_limit`, else "threads". Estimators of
+        dpfast run in threads only.
     time_limit : float, optional
-        Seconds that a block may take, in processes only. Choose it generously: whether a block is
-        late depends on the load of the machine too.
+        The number of seconds that a block may take, in processes only. Choose it generously,
+        because the time of a block depends on the load of the machine too.
     spill : str, optional
-        A directory for the blocks of data that do not fit in memory, by default that of `tempfile`.
-        The file has no name (where the system allows that), and is gone when the call ends.
+        A directory for the blocks of data that do not fit in memory, by default the directory of
+        `tempfile`. The file in it has no name, if the system allows this, and is deleted when the
+        call ends.
     progress : bool or callable, optional
         True for a progress bar on the standard error stream (needs Rich), or a function
-        ``progress(done, total)``. The progress depends on the data, so the bar is not private.
+        ``progress(done, total)``. The speed of the progress depends on the data, so it is not
+        private.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default the budget
         of the ``with`` block.
@@ -281,24 +289,23 @@ def sample_and_aggregate(
     BudgetError
         If the budget has too little left; nothing has been spent.
     DataError, SourceError
-        For a table with cells that are no numbers, or a file that cannot be read to its end. This
-        is known only when the data are read; the spent budget is not refunded.
+        For a table with cells that are not numbers, or a file that cannot be read to its end. This
+        shows only when the data are read, and the spent budget is not refunded.
 
     See Also
     --------
-    dpfast.group_by : Sums, means and quantiles of groups, or of people, with far less noise.
+    dpfast.group_by : Sums, means and quantiles of groups or of people, with far less noise.
 
     Notes
     -----
-    Cost: for estimators that are functions of sums ("mean", "var", "std", "correlation",
-    "least-squares") and extremes, one or two passes over the data and O(blocks) memory. For others
-    a counting sort, O(n) and one copy of the data (on disk for files that do not fit in memory),
-    and the calls; no copy for contiguous blocks of an array in C order. A Python callable costs
-    some microseconds a block in addition to its run time.
+    Cost: for extremes and functions of sums ("mean", "var", "std", "correlation", "least-squares"),
+    one or two passes over the data and O(blocks) memory. For other estimators the rows are sorted
+    by block in O(n), with one copy of the data, on disk for files that do not fit in memory.
+    Contiguous blocks of an array in C order need no copy. A Python function costs some microseconds
+    for each block, in addition to its run time.
 
-    The answer is nearly as good as the estimator's answer on all rows, if the estimator is
-    asymptotically normal and `blocks` grows more slowly than the square root of n (Smith, STOC
-    2011).
+    The answer is nearly as good as the estimator on all rows if the estimator is asymptotically
+    normal, and `blocks` grows more slowly than the square root of n (Smith, STOC 2011).
 
     References
     ----------
@@ -308,12 +315,14 @@ def sample_and_aggregate(
 
     Examples
     --------
+    The mean age, which is 40, from 600 blocks:
+
     >>> import numpy as np, dpfast as dp
     >>> ages = np.tile(np.arange(20.0, 61.0), 700)
     >>> 37 < dp.sample_and_aggregate(ages, "mean", blocks=600, bounds=(20, 80), epsilon=1.0) < 43
     True
 
-    The estimator may be any function of a block, and return a vector:
+    The estimator may be any function of a block, and may return a vector, here two quartiles:
 
     >>> def middle_half(block):
     ...     return np.quantile(block, [0.25, 0.75])
@@ -341,7 +350,7 @@ def sample_and_aggregate(
     )
     if of_engine(source):
         _refuse_for_engine(kind, executor, time_limit, spill)
-    # The number of rows is public only if single rows are replaced.
+    # The number of rows is public only under "replace", and not with ids.
     public = source.length if relation == "replace" and kind != "key" else None
     if public is not None and blocks > public:
         checks.fail("blocks", f"at most the number of rows, {public}", blocks)
@@ -373,14 +382,15 @@ def sample_and_aggregate(
 
 
 def _refuse_for_engine(kind: str, executor: Any, time_limit: Any, spill: Any) -> None:
-    """Refuse arguments that data of an engine do not allow, since its rows have no known order."""
+    """Refuse arguments that need an order of rows, which data of a query engine do not have."""
     if kind == "contiguous":
-        checks.fail("partition", "'random' or 'key' for data of an engine", kind)
+        checks.fail("partition", "'random' or 'key' for data of a query engine", kind)
     for name, value in (("time_limit", time_limit), ("spill", spill)):
         if value is not None:
-            checks.fail(name, "left out for data of an engine, which has its own workers", value)
+            rule = "left out, because the query engine computes blocks by its own workers"
+            checks.fail(name, rule, value)
     if executor == "processes":
-        checks.fail("executor", "'auto' or 'threads' for data of an engine", executor)
+        checks.fail("executor", "'auto' or 'threads' for data of a query engine", executor)
 
 
 def choose_partition(partition: str, neighbors: str, ids: Any) -> str:
@@ -389,17 +399,13 @@ def choose_partition(partition: str, neighbors: str, ids: Any) -> str:
     if partition == "auto":
         partition = "random" if ids is None else "key"
     if partition == "contiguous" and neighbors != "replace":
-        checks.fail(
-            "partition",
-            "'random' or 'key', or 'contiguous' with neighbors='replace' (pass "
-            "neighbors='replace'; a row that is added or removed shifts all rows after it, and so "
-            "changes every contiguous block)",
-            partition,
-        )
+        rule = "'random' or 'key' unless neighbors='replace'"
+        why = ": one added row would shift all later rows, and so change many contiguous blocks"
+        checks.fail("partition", rule, partition, why)
     if partition == "key" and ids is None:
-        checks.fail("ids", "given for partition='key'", ids)
+        checks.fail("ids", "given with partition='key'", ids)
     if partition != "key" and ids is not None:
-        checks.fail_kind("ids", "left out for every partition but 'key'", ids)
+        checks.fail_kind("ids", f"left out with partition={partition!r}", ids)
     return partition
 
 
@@ -409,7 +415,7 @@ def _default(
     lo, hi = np.array(pairs).T
     if value is None:
         return np.asarray(lo + (hi - lo) / 2)
-    rule = "within the bounds, one number for each of their pairs"
+    rule = "one number within each pair of bounds"
     values = list(value) if is_vector and np.ndim(value) == 1 else [value] * len(pairs)
     if len(values) != len(pairs):
         checks.fail("default", rule, value)
@@ -432,6 +438,6 @@ def _aggregator(
         name = choose(name, blocks, share(name, pairs, loss))
         return name, make_vector(name, blocks, pairs, loss, centres)
     if centres is not None:
-        checks.fail("centres", "left out where the answer is one number", centres)
+        checks.fail("centres", "left out, because the answer is one number", centres)
     name = choose(name, blocks, loss)
     return name, make(name, blocks, *pairs[0], loss)

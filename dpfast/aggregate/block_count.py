@@ -1,4 +1,4 @@
-"""The best number of blocks for a trade-off of bias and noise, from public numbers."""
+"""The number of blocks with the least error of bias and noise together, from public numbers."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from .aggregators.mean import deviation_of
 from .aggregators.output_grid import MOST_BLOCKS, check_coordinates
 from .aggregators.vector import share
 
-#: If nothing is known of the outputs, noise scaled to a smooth sensitivity needs blocks times
-#: epsilon of at least this.
+#: If nothing is known about the outputs, aggregators with a smooth sensitivity get so many blocks
+#: that the number of blocks times epsilon is this.
 ENOUGH = 64
 
 
@@ -40,66 +40,71 @@ def suggest_blocks(
 ) -> int:
     """Suggest a number of blocks for `sample_and_aggregate`, from public numbers alone.
 
-    Few blocks mean much noise, because one row can change a whole block. Many blocks are small, and
-    averaging does not reduce the bias of an estimator on few rows. The result is the number of
-    blocks k with the least ``(bias k / n)**2 + error(k)**2``.
+    With few blocks there is much noise, because one row can change a whole block. With many blocks
+    each block has few rows. Then the estimator may be biased, and averaging does not reduce bias.
+    The result is the number of blocks k for which ``(bias k / n)**2 + error(k)**2`` is least. Here
+    error(k) is the standard error of the answer with k blocks.
 
-    Nothing is spent, because no data are read. All arguments must be public, guesses or results of
-    releases; a number of blocks that was chosen from the data is not private.
+    Nothing is spent, because no data are read. All arguments must be public numbers, guesses or
+    results of releases. A number of blocks that was chosen by looking at the data is not private.
 
     Parameters
     ----------
     n : int
-        The number of rows, or of people where blocks are made of people (``partition="key"``). If
-        it is private (``neighbors="add-remove"``), a public guess, better too low than too high.
+        The number of rows, or with ``partition="key"`` of people. If this number is private
+        (``neighbors="add-remove"``), a public guess, rather too low than too high.
     bounds : pair of float, or sequence of pairs
-        Public bounds of the answer, as for `sample_and_aggregate`; for a vector one pair for each
-        coordinate. Errors of several coordinates are added up in units of their ranges.
+        Public bounds of the answer, as in `sample_and_aggregate`: for a vector one pair for each
+        coordinate. The errors of several coordinates are divided by the widths of their bounds and
+        added up.
     epsilon, delta, rho : real
-        The loss of the release, as for `sample_and_aggregate`. With ``partition="key"`` and
-        ``neighbors="replace"`` two blocks may change, so give half of epsilon or a quarter of rho.
+        The loss of the release, as in `sample_and_aggregate`. With ``partition="key"`` and
+        ``neighbors="replace"`` two blocks may change: then pass half of epsilon, or a quarter of
+        rho.
     aggregator : str, default "mean"
-        As for `sample_and_aggregate`.
+        The aggregator of `sample_and_aggregate`.
     bias : float or sequence of float, default 0.0
-        The estimator's bias on a block of m rows is about ``bias / m``, at least 0, in units of the
-        answer; one number or one for each coordinate. For a smooth function f of an average it is
-        about ``f''`` times half the variance of a row. An aggregator that is no mean adds the
-        skewness of the block outputs; for an average of rows with standard deviation s and
-        skewness g that is ``g s / 6`` at most.
+        A number of at least 0, in units of the answer, such that the estimator's bias on a block of
+        m rows is about ``bias / m``. One number, or one for each coordinate. For a smooth function
+        f of an average, `bias` is about ``f''`` times half the variance of a row. Aggregators other
+        than "mean" are biased if the block outputs are skewed. For an average of rows with standard
+        deviation s and skewness g, this adds at most ``g s / 6``.
     spread : float or sequence of float, optional
         A guess of the estimator's standard deviation on all `n` rows, above 0, in units of the
-        answer. Block outputs then have a standard deviation of ``spread * sqrt(k)``. The aggregator
-        "mean" needs none: its noise does not depend on the outputs. For another aggregator without
-        a `spread`, see the notes.
+        answer. With k blocks, block outputs then have a standard deviation of ``spread * sqrt(k)``.
+        The aggregator "mean" needs no `spread`, because its noise does not depend on the outputs.
+        The notes say what other aggregators do without it.
     smallest_block : int, default 1
-        Average number of rows that a block must have for the estimator to make sense.
+        The least average number of rows of a block for which the estimator makes sense.
 
     Returns
     -------
     int
-        Between 1 and ``n // smallest_block``.
+        The number of blocks, from 1 to ``n // smallest_block``.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If an argument breaks its rule, or a bias is given without a spread that it needs.
+        If an argument breaks its rule, or the aggregator needs a `spread` for this `bias`.
 
     Notes
     -----
-    Cost: microseconds for the mean, otherwise some tens of milliseconds, for any n.
+    Cost: microseconds for "mean", some tens of milliseconds for other aggregators, for any n.
 
-    The error of the mean is ``hypot(spread, c (hi - lo) / k)``, where c is the standard deviation
-    of its noise for a sensitivity of 1 (``sqrt(2) / epsilon`` for Laplace noise). The result is
-    least at ``k = sqrt(c (hi - lo) n / bias)``, and without a bias at the largest number there is.
-    The error of every other aggregator is worked out for normal block outputs in the middle of the
-    bounds. This error is right to some tenths, and near the minimum the error hardly depends on the
-    number of blocks. Blocks of random sizes are taken to be of equal size, so `smallest_block`
-    should leave some room.
+    *Error of "mean".* It is ``hypot(spread, c (hi - lo) / k)``, where c is the standard deviation
+    of the noise for a sensitivity of 1 (``sqrt(2) / epsilon`` for Laplace noise). The best number
+    of blocks is ``k = sqrt(c (hi - lo) n / bias)``, and without a bias the largest possible number.
 
-    Without a `spread`, every aggregator but the mean gets as many blocks as its noise needs, 64 /
-    epsilon (epsilon is ``sqrt(2 rho)`` for rho, and the share of one coordinate for vectors), but
-    at least ``n**0.4`` and at most ``n**0.5``: between these limits the utility theorem of Smith
-    (STOC 2011) applies, and the bias does not matter for large n.
+    *Error of other aggregators.* It is computed for normal block outputs in the middle of the
+    bounds, and may be wrong by some tenths. This matters little, because near the best number the
+    error hardly depends on the number of blocks. Blocks of random sizes are treated like blocks of
+    equal size, so choose `smallest_block` somewhat larger than necessary.
+
+    *Without a spread.* An aggregator other than "mean" then gets the number of blocks that its
+    noise needs, ``64 / epsilon``. For rho, epsilon is ``sqrt(2 rho)``; for vectors it is the share
+    of one coordinate. The number is at least ``n**0.4`` and at most ``n**0.5``. Between these
+    limits the utility theorem of Smith (STOC 2011) applies, and for large n the bias does not
+    matter.
 
     References
     ----------
@@ -107,13 +112,13 @@ def suggest_blocks(
 
     Examples
     --------
-    An unbiased estimator gets the smallest blocks that are allowed:
+    An unbiased estimator gets blocks of the smallest allowed size:
 
     >>> import dpfast as dp
     >>> dp.suggest_blocks(32_561, bounds=(20, 80), epsilon=1.0, smallest_block=50)
     651
 
-    Maximum likelihood of a logistic regression is biased by about 10 / m:
+    Maximum likelihood for a logistic regression has a bias of about 10 / m on m rows:
 
     >>> dp.suggest_blocks(32_561, bounds=(-5, 5), epsilon=1.0, bias=10.0)
     215
@@ -135,7 +140,7 @@ def suggest_blocks(
     most = min(rows // least, MOST_BLOCKS)
     if aggregator != "mean" and spreads is None:
         if any(biases):
-            rule = f"given together with bias for aggregator={aggregator!r}"
+            rule = f"given, because bias is given and aggregator={aggregator!r} needs both"
             checks.fail("spread", rule, spread)
         return min(most, _unknown(rows, share(aggregator, pairs, total)))
     varying = [i for i, (lo, hi) in enumerate(pairs) if lo < hi]
@@ -156,7 +161,7 @@ def suggest_blocks(
 
 @dataclass(frozen=True, slots=True)
 class Trade:
-    """The error as a function of the number of blocks, in units of each coordinate's range."""
+    """The error as a function of the number of blocks, in units of the widths of the bounds."""
 
     rows: int
     loss: Loss
@@ -199,7 +204,7 @@ class Trade:
         return d * additive(self.loss, d).deviation ** 2
 
     def _mean(self, most: int) -> int:
-        """Return the number of blocks k up to `most` that minimizes off k**2 + noise / k**2."""
+        """Return the number k of blocks, up to `most`, that minimizes off k**2 + noise / k**2."""
         off, noise = self._off(), self._noise()
         if off * most**4 <= noise:
             return most
@@ -208,7 +213,7 @@ class Trade:
 
 
 def _least(error: Callable[[int], float], low: int, high: int) -> int:
-    """Return the integer from `low` to `high` that nearly minimizes a function with one minimum."""
+    """Return an integer from `low` to `high` that nearly minimizes a function with one minimum."""
     while high - low > 16:
         steps = sorted({round(k) for k in np.geomspace(low, high, 33).tolist()})
         errors = [error(k) for k in steps]
