@@ -252,9 +252,9 @@ def sample_and_aggregate(
     centres : array_like, shape (c, d), optional
         For the aggregator "attention" of vectors: public candidates for the center.
     workers : int, optional
-        The number of threads or processes. It does not change the answer. By
-        default the number of `dpfast.threads` for estimators by name, one for each core for
-        compiled functions and for processes, and 1 for other functions in threads.
+        The number of threads or processes. It does not change the answer. By default the number of
+        `dpfast.threads` for estimators by name, one for each core for compiled functions and for
+        processes, and 1 for other functions in threads.
     executor : {"auto", "threads", "processes"}, default "auto"
         Whether a function runs in threads or in processes. If a process dies, one block has no
         answer. "auto" is "processes" if there is a `time_limit`, else "threads". Estimators of

@@ -1,9 +1,10 @@
-"""SuLQ: noisy sums of functions of a row, and learners and tests that use such sums alone.
+"""SuLQ: noisy sums of functions of a row, and algorithms that use only such sums.
 
-An algorithm runs in rounds, and each round is a vector of exact sums over the rows, with noise. The
-function that is summed in a round may depend on all earlier answers. One allocation of a budget
-pays for all rounds, and no further round is answered. Learners based on such sums are in
-`dpfast.learn`.
+Many algorithms need only sums over the rows, one round after another, and the function that is
+summed in a round may depend on the answers of earlier rounds. `NoisySums` answers a fixed number of
+such rounds with noise. It pays for all of them when it is created, and refuses any further round.
+`StatisticalQueryOracle` answers means within a stated tolerance instead. Learners that use noisy
+sums are in `dpfast.learn`.
 
 Blum, Dwork, McSherry and Nissim, "Practical privacy: the SuLQ framework", PODS 2005.
 """

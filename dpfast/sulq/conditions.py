@@ -1,4 +1,4 @@
-"""Boolean combinations of attributes of a row, which can be written as JSON and read again."""
+"""Boolean combinations of conditions on the columns of a row. JSON can write and read them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Condition(ABC):
         Returns
         -------
         frozenset of int, str or None
-            Names or numbers; None is the only column.
+            The names or numbers of the columns. None stands for the only column of the data.
 
         Examples
         --------
@@ -63,7 +63,7 @@ class Condition(ABC):
 
     @abstractmethod
     def holds(self, column: Callable[[Any], NDArray[Any]]) -> NDArray[np.bool_]:
-        """Return whether this condition holds for each row; for a row with a NaN, any value.
+        """Return whether this condition holds for each row. It may be any value for a row with NaN.
 
         Parameters
         ----------
@@ -102,23 +102,23 @@ class Condition(ABC):
 class Attribute(Condition):
     """The condition that a column is not 0, or that its value lies between two numbers.
 
-    An attribute computes nothing by itself. Attributes are combined by ``&`` (and), ``|`` (or),
-    ``^`` (exclusive or) and ``~`` (not), and `NoisySums.sum` counts the rows where the combination
-    holds. A row with a NaN in one of its columns has no value.
+    `NoisySums.sum` counts the rows where a condition holds. Conditions can be combined by ``&``
+    (and), ``|`` (or), ``^`` (exclusive or) and ``~`` (not). A row with a NaN in one of these
+    columns counts as a missing value.
 
     Parameters
     ----------
     column : int or str, optional
-        The column, if rows have several.
+        The name or number of the column, if rows have several columns.
     low, high : float, optional
-        Public limits: the condition holds if ``low <= value <= high``. Without any limit it holds
-        if the value is not 0.
+        Public limits: the condition holds if ``low <= value <= high``. Either may be left out.
+        Without both, the condition holds if the value is not 0.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For limits that are not numbers or are out of order; by `NoisySums.sum`, for a column that
-        the rows do not have.
+        For limits that are not numbers, or if `low` is above `high`. `NoisySums.sum` raises them
+        for a column that the rows do not have.
 
     Notes
     -----
@@ -126,6 +126,8 @@ class Attribute(Condition):
 
     Examples
     --------
+    Count the people of 60 or more years who do not smoke, which are 180:
+
     >>> import numpy as np, dpfast as dp
     >>> people = {"age": np.arange(1000) % 80, "smokes": np.arange(1000) % 4 == 0}
     >>> sums = dp.sulq.NoisySums(people, rho=0.5, queries=1)
@@ -180,7 +182,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Combined(Condition):
-    """The negation of a condition, or two conditions that "and", "or" or "xor" combines."""
+    """The negation of a condition, or two conditions combined by "and", "or" or "xor"."""
 
     word: str
     parts: tuple[Condition, ...]
@@ -208,7 +210,7 @@ def read(text: Any, depth: int = 0) -> Condition:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If it is not a condition.
+        If `text` does not encode a condition.
     """
     rule = "a condition"
     if not isinstance(text, Mapping) or depth > DEEPEST:

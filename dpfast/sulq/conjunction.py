@@ -28,23 +28,26 @@ from .terms import Term
 
 @dataclass(frozen=True, slots=True)
 class Conjunction(Hypothesis):
-    """A learned conjunction of literals: it predicts yes where all literals hold.
+    """A learned conjunction of literals: it predicts yes for rows where all literals hold.
 
-    A literal says that a column is greater than 0, or that it is not.
+    A literal is a condition on one column: its value is greater than 0, or it is not.
 
     Parameters
     ----------
     literals : tuple of (column, bool)
-        The literals; without any, the prediction is always yes.
+        The literals: a column, and True if it must be greater than 0. Without literals, the
+        prediction is always yes.
     features : tuple
-        The columns of x, in their order.
+        The columns of the data without the label, in order.
     error : float
-        The fraction of the rows with another label than the prediction, as answered by the oracle.
+        The fraction of rows that are predicted wrongly, as the oracle answered it.
     tolerance : float
-        A bound on the error of `error`, as the oracle promised.
+        The oracle's tolerance: a bound on the error of `error`.
 
     Examples
     --------
+    Column 0 must be greater than 0, and column 2 must not:
+
     >>> import numpy as np, dpfast as dp
     >>> rule = dp.sulq.Conjunction(((0, True), (2, False)), (0, 1, 2), 0.01, 0.02)
     >>> rule.predict(np.array([[1, 0, 0], [1, 0, 1]]))
@@ -76,19 +79,21 @@ def broken(literal: tuple[Column, bool], label: Column) -> Function:
 
 
 def conjunction_needs(columns: int, error: Number) -> dict[str, Any]:
-    """Return the arguments of an oracle that suffices for `learn_conjunction`.
+    """Return arguments of an oracle with which `learn_conjunction` reaches a given error.
 
     Parameters
     ----------
     columns : int
-        Number of columns of x, without the label.
+        The number of columns, without the label.
     error : float
-        The fraction of the rows that the conjunction may misclassify.
+        The fraction of rows that may be predicted wrongly, if some conjunction predicts all
+        correctly.
 
     Returns
     -------
     dict
-        ``tolerance = error / (4 columns)``, ``queries = 2 columns + 1`` and ``bounds = (0, 1)``.
+        The arguments `tolerance`, which is ``error / (4 columns)``, `queries`, which is ``2 columns
+        + 1``, and `bounds`, which is ``(0, 1)``.
 
     Raises
     ------
@@ -97,8 +102,8 @@ def conjunction_needs(columns: int, error: Number) -> dict[str, Any]:
 
     Notes
     -----
-    Cost: none. The `rho` of the oracle is in proportion to ``columns**3 / (error n)**2``, up to a
-    logarithm.
+    Cost: none. The `rho` of an oracle with these arguments is proportional to ``columns**3 / (error
+    n)**2``, up to a logarithm.
 
     Examples
     --------
@@ -119,31 +124,37 @@ def learn_conjunction(oracle: Oracle, *, label: Column | None = None) -> Conjunc
 
     Privacy
     -------
-    The oracle sets neighbors and loss: only its answers are used, and everything computed from its
-    answers is post-processing. An `ExactOracle` is not private.
+    The oracle determines neighbors and loss. Only its answers are used, and everything that is
+    computed from them is post-processing. An `ExactOracle` is not private.
 
-    For each literal l the query is the share of rows whose label says yes and for which l is false.
-    Literals with an answer of at most the tolerance t are kept, and their conjunction is the
-    result. (Kearns, "Efficient noise-tolerant learning from statistical queries", STOC 1993.) If
-    the oracle kept its promise, then for these rows and d columns
+    *Algorithm* (Kearns, "Efficient noise-tolerant learning from statistical queries", STOC 1993). A
+    literal is a condition on one column: its value is greater than 0, or it is not. For each
+    literal the oracle answers: in which share of rows does the label say yes although the literal
+    is false? A literal is kept if the answer is at most the tolerance t. The result is the
+    conjunction of all literals that are kept.
 
-    * whatever the labels are, the share of rows whose label says yes, and the conjunction no, is at
-      most 4 d t, because no literal that stayed has a share above 2 t;
-    * if some conjunction has these labels, all its literals stayed, because their shares are 0.
-      Then the result says no to every row whose label says no, so the error is at most 4 d t.
+    *Error.* Let all answers be within the tolerance, and let there be d columns. For the given
+    rows:
 
-    If no conjunction has these labels, `error` of the result is the error that was reached. All
-    this is about the given rows; for n independent rows of a population, every conjunction has the
-    same error there up to ``sqrt(log(2 (3**d + 1) / b) / (2 n))`` with probability 1 - b
-    (Hoeffding; there are ``3**d + 1`` conjunctions).
+    * The label says yes and the result says no in a share of at most 4 d t of the rows. The reason
+      is that no literal that was kept has a share above 2 t. This holds for any labels.
+    * If some conjunction has exactly these labels, all its literals are kept, because their shares
+      are 0. Then the result says no to every row whose label says no. So the error is at most 4 d
+      t.
+
+    If no conjunction has these labels, the attribute `error` of the result tells the error on the
+    given rows. If these are n independent rows of a population, the error of every conjunction in
+    the population differs by at most ``sqrt(log(2 (3**d + 1) / b) / (2 n))``, with probability 1 -
+    b (Hoeffding; there are ``3**d + 1`` conjunctions).
 
     Parameters
     ----------
     oracle : StatisticalQueryOracle, ExactOracle, or any object with the same methods
-        With 2 d + 1 queries left, for functions within (0, 1); see `conjunction_needs`.
+        The oracle that answers queries about the data. It needs 2 d + 1 queries, for functions
+        within (0, 1): `conjunction_needs` returns its arguments.
     label : column, optional
-        The name or number of the column of labels, by default the last. A label says yes where it
-        is greater than 0.
+        The name or number of the column of labels, by default the last column. A label says yes if
+        it is greater than 0.
 
     Returns
     -------
@@ -152,16 +163,18 @@ def learn_conjunction(oracle: Oracle, *, label: Column | None = None) -> Conjunc
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For an oracle with too few queries left, or a label that is not a column; no query was made.
+        If the oracle has too few queries left, or `label` is not a column. No query was made.
     DataError
-        For NaN under the oracle's ``nan="raise"``.
+        If a value is NaN, and the oracle has ``nan="raise"``.
 
     Notes
     -----
-    Cost: two reads of the data, for 2 d + 1 queries.
+    Cost: two reads of the data for all queries.
 
     Examples
     --------
+    The label is yes if column 0 is 1 and column 2 is 0. These two literals are learned:
+
     >>> import numpy as np, dpfast as dp
     >>> x = (np.arange(40_000)[:, None] // 2 ** np.arange(4)) % 2
     >>> rows = np.column_stack([x, x[:, 0] & (1 - x[:, 2])])

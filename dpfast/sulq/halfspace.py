@@ -29,24 +29,29 @@ from .row_functions import Function, MaskedChunk, shortened
 class Halfspace(Hypothesis):
     """A learned halfspace: it predicts yes for rows with ``<weights, z> > 0``.
 
-    z is x, cut to the length `radius` and divided by it; with `intercept`, ``(z, 1) / sqrt(2)``.
-    The length of z is at most 1.
+    The vector z is the row x, shortened to length `radius` if it is longer, and divided by
+    `radius`. With `intercept`, a constant 1 is appended, and the vector is divided by ``sqrt(2)``.
+    So the length of z is at most 1.
 
     Parameters
     ----------
     weights : tuple of float
-        A vector of length at most 1; with `intercept` the last entry is the weight of the constant.
+        A vector of length at most 1. With `intercept`, the last entry is the weight of the
+        constant.
     features : tuple
-        The columns of x, in their order.
+        The columns of the data without the label, in order.
     radius : float
+        The length to which rows are shortened.
     intercept : bool
+        Whether there is a constant.
     error : float
-        The fraction of the rows with another label than the prediction, as answered by the oracle.
+        The fraction of rows that are predicted wrongly, as the oracle answered it.
     tolerance : float
-        A bound on the error of `error`, as the oracle promised.
+        The oracle's tolerance: a bound on the error of `error`.
     excess : float
-        An upper bound on the difference between the true error and the mean hinge loss ``max(0, 1 -
-        y <w, z> / margin)`` of any w of length at most 1, if the oracle kept its promise.
+        Any vector w of length at most 1 has a mean hinge loss ``max(0, 1 - y <w, z> / margin)``.
+        The true error is at most this loss plus `excess`, if the oracle's answers are within its
+        tolerance.
 
     Examples
     --------
@@ -77,9 +82,9 @@ class Halfspace(Hypothesis):
 
 
 def pull(plane: Halfspace, margin: float, label: Column) -> Function:
-    """Return the function y z for rows with y <w, z> below a margin, else 0; length at most 1.
+    """Return the function that is y z for rows with y <w, z> below the margin, and 0 for others.
 
-    It is the negative gradient of the hinge loss, times the margin.
+    It is the negative gradient of the hinge loss, times the margin. Its length is at most 1.
     """
 
     def values(chunk: MaskedChunk) -> Floats:
@@ -99,24 +104,24 @@ def pull(plane: Halfspace, margin: float, label: Column) -> Function:
 def halfspace_needs(
     columns: int, *, error: Number, margin: Number, intercept: bool = False
 ) -> dict[str, Any]:
-    """Return the arguments of an oracle that suffices for `learn_halfspace`.
+    """Return arguments of an oracle with which `learn_halfspace` reaches a given error.
 
     Parameters
     ----------
     columns : int
-        Number of columns of x, without the label.
+        The number of columns, without the label.
     error : float
-        The required `excess`: the fraction of the rows that may be misclassified if there is a
-        halfspace with the margin.
+        The fraction of rows that may be predicted wrongly, if some halfspace predicts all rows
+        correctly with this margin. It is the `excess` of the result.
     margin, intercept : float, bool
         As in `learn_halfspace`.
 
     Returns
     -------
     dict
-        ``l2 = 1``, ``size``, which is k = `columns` and 1 more with `intercept`, and with s =
-        error margin / 4, ``tolerance = s / sqrt(k)`` and ``queries`` of ``((1 + s) / (2 s))**2 +
-        1``.
+        The arguments `tolerance`, `queries`, `l2` and `size`. `size` is k = `columns`, or one more
+        with `intercept`, and `l2` is 1. With ``s = error * margin / 4``, `tolerance` is ``s /
+        sqrt(k)``, and `queries` is ``((1 + s) / (2 s))**2``, rounded up, plus 1.
 
     Raises
     ------
@@ -125,8 +130,9 @@ def halfspace_needs(
 
     Notes
     -----
-    Cost: none. The `rho` of the oracle is in proportion to ``columns / (n**2 (error margin)**4)``,
-    up to a logarithm. This number of rounds is proved to be enough; often fewer are.
+    Cost: none. The `rho` of an oracle with these arguments is proportional to ``columns / (n**2
+    (error margin)**4)``, up to a logarithm. This number of queries is proved to be enough. Often
+    fewer are enough.
 
     Examples
     --------
@@ -153,41 +159,45 @@ def learn_halfspace(
 
     Privacy
     -------
-    The oracle sets neighbors and loss: only its answers are used, and everything computed from its
-    answers is post-processing. An `ExactOracle` is not private.
+    The oracle determines neighbors and loss. Only its answers are used, and everything that is
+    computed from them is post-processing. An `ExactOracle` is not private.
 
-    Each of T rounds queries the mean of y z over the rows whose y <w, z> is below the margin m,
-    with z as in `Halfspace` and y = 1 or -1; then w moves in that direction by 1 / ((1 + s)
-    sqrt(T)), and is scaled to length 1 if it is longer. The result is the mean of all w: gradient
-    descent on the hinge loss (Zinkevich, "Online convex programming", ICML 2003), made of
-    statistical queries (Kearns, STOC 1993; the perceptron of Blum, Dwork, McSherry and Nissim, PODS
-    2005, is the case m = 0). With k weights and answers within t, so directions within s = t
-    sqrt(k), the mean hinge loss of the result over these rows exceeds the mean hinge loss of any w
-    of length at most 1 by at most ::
+    *Algorithm.* Each row has a vector z, as in `Halfspace`, and a label y that is 1 or -1. In each
+    of T rounds the oracle answers the mean of y z over the rows with y <w, z> below the margin m;
+    other rows count as 0. Then w moves in this direction by 1 / ((1 + s) sqrt(T)), and is shortened
+    to length 1 if it is longer. The result is the mean of all w. This is gradient descent on the
+    hinge loss (Zinkevich, "Online convex programming", ICML 2003) by statistical queries (Kearns,
+    STOC 1993). With m = 0 it would be the perceptron of Blum, Dwork, McSherry and Nissim, PODS
+    2005.
+
+    *Error.* Let there be k weights, and let each number of an answer be within t of the mean. Then
+    a direction is within s = t sqrt(k). The mean hinge loss of the result over the given rows
+    exceeds that of any w of length at most 1 by at most ::
 
         excess = ((1 + s) / sqrt(T) + 2 s) / m
 
-    The share of misclassified rows is at most the hinge loss. So if some w of length at most 1
-    classifies all rows with the margin, the share of misclassified rows is at most the excess. If
-    there is no such w, `error` of the result is the error that was reached. All this is about the
-    given rows, not about a population.
+    The share of wrong predictions is at most the mean hinge loss. So if some w of length at most 1
+    predicts all rows correctly with the margin, the share of wrong predictions is at most the
+    excess. If there is no such w, the attribute `error` of the result tells the error. All this is
+    about the given rows, not about a population.
 
     Parameters
     ----------
     oracle : StatisticalQueryOracle, ExactOracle, or any object with the same methods
-        With `rounds` + 1 queries left, for vectors of length at most 1; see `halfspace_needs`.
+        The oracle that answers queries about the data. It needs `rounds` + 1 queries, for vectors
+        of length at most 1: `halfspace_needs` returns its arguments.
     margin : float
-        m, in units in which rows have length at most 1: above 0 and at most 1. It must not come
-        from the data.
+        The margin m, above 0 and at most 1, in units in which rows have length at most 1. It must
+        not come from the data.
     radius : float
-        The public length that x is shortened to, in the data's units.
+        A public length, in the units of the data. Longer rows are shortened to this length.
     rounds : int, optional
-        T; by default the number of queries that the oracle has left, less 1.
+        The number T of rounds. By default the number of queries that the oracle has left, less 1.
     intercept : bool, default False
-        Whether the hyperplane need not go through 0.
+        True if the hyperplane need not go through 0.
     label : column, optional
-        The name or number of the column of labels, by default the last. y is 1 where the label is
-        greater than 0, and -1 elsewhere.
+        The name or number of the column of labels, by default the last column. y is 1 if the label
+        is greater than 0, else -1.
 
     Returns
     -------
@@ -196,9 +206,9 @@ def learn_halfspace(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument, or an oracle with too few queries left; no query was made.
+        For a bad argument, or if the oracle has too few queries left. No query was made.
     DataError
-        For NaN under the oracle's ``nan="raise"``.
+        If a value is NaN, and the oracle has ``nan="raise"``.
 
     Notes
     -----
@@ -206,6 +216,9 @@ def learn_halfspace(
 
     Examples
     --------
+    Points of the unit circle, whose label is 1 in the upper half. The second weight is by far
+    larger:
+
     >>> import numpy as np, dpfast as dp
     >>> angle = np.arange(100_000) % 360 + 0.5
     >>> x = np.column_stack([np.cos(np.radians(angle)), np.sin(np.radians(angle))])

@@ -1,9 +1,9 @@
-"""Shared parts of learners from statistical queries: the oracle's protocol, the learned rule.
+"""Common parts of learners by statistical queries: the oracle's protocol, and the learned rule.
 
 Such learners access the rows only through an oracle. They work with any answers within the
-tolerance: exact ones, private ones, and the worst ones. A row is (x, c(x)): the label is one of its
-columns, and says yes if it is greater than 0. Every step of a queried function is one operation on
-each number, column by column, so no value depends on the position of a row.
+tolerance: exact answers, private answers, and the worst possible answers. The label of a row is one
+of its columns, and says yes if it is greater than 0. Every step of a queried function is one
+operation on each number, column by column. So no value depends on the position of a row.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Hypothesis(ABC):
 
     @abstractmethod
     def of(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
-        """Return the rows for which this rule predicts yes, given a column for each of `features`.
+        """Return whether this rule predicts yes for each row, given the columns `features`.
 
         Parameters
         ----------
@@ -74,12 +74,12 @@ class Hypothesis(ABC):
         """
 
     def predict(self, X: Any) -> NDArray[np.bool_]:
-        """Return the rows for which this rule predicts yes: NOT PRIVATE.
+        """Return whether this rule predicts yes for each row: NOT PRIVATE.
 
         Parameters
         ----------
         X : array_like of shape (n, d), table or source
-            Rows without a label.
+            Rows without a label, with the columns `features`.
 
         Returns
         -------
@@ -88,9 +88,9 @@ class Hypothesis(ABC):
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            For rows with another number of columns.
+            If the columns of X differ in number or names from `features`.
         DataError
-            For NaN.
+            If X contains NaN.
         """
         source = as_rows(X, name="X", width=len(self.features), is_wide=True)
         numbers, names = whole_row(source), source.dtype.names
@@ -106,7 +106,7 @@ class Hypothesis(ABC):
 
         chunks = sorted(source.reduce(hold_in_chunk, operator.add), key=lambda chunk: chunk[0])
         if any(has_nan for _, _, has_nan in chunks):
-            raise DataError("X holds NaN, which has no prediction: drop or replace these rows")
+            raise DataError("X contains NaN, for which there is no prediction: drop these rows")
         return np.concatenate([np.empty(0, np.bool_), *(holds for _, holds, _ in chunks)])
 
 
