@@ -1,16 +1,18 @@
-"""Estimate how much more likely one attribute makes another, by contrasts over random sets.
+"""Estimate how much more likely one attribute makes another, by contrasts over random row sets.
 
-Querying half of the difference between S and all other rows gives x and y with a quarter of the
-noise (see `contrasts`), and all sets are in one query. Var x and Var y are known from a and b, so
-of the products only their correlation has to be learned: with c the correlation of noisy x and y
-over r sets, sqrt(r) (c - E c) has deviation 1 - c^2, and
+`parties` explains x, y, a, b and their moments. Each party answers one query about all row sets:
+the contrast of a set is half of the difference between the set and all other rows. This gives x and
+y with a quarter of the noise variance (see `contrasts`). Var x and Var y are known from a and b, so
+only the correlation of x and y has to be estimated. Let c be the correlation of noisy x and y over
+r sets. Then sqrt(r) (c - E c) has the standard deviation 1 - c^2. With noise of variance R in x and
+R' in y, and Vx = Var x, Vy = Var y:
 
     strength = c sqrt((Vx + R) (Vy + R')) (1 - a) / Vx.
 
-This has a smaller error than the ratio of sum x y to (sum x^2 - r R): the ratio has a denominator
-near 0 when noise is larger than x, while a correlation is never more than 1. More sets give more
-products of noisier answers; the best number, about sqrt(Vx Vy) divided by the noise that one set
-adds to the variance, makes R equal to V. `parties` has the moments.
+The ratio of sum x y to (sum x^2 - r R) would have a larger error, because its denominator is near 0
+if the noise is larger than x. A correlation is never more than 1. More sets give more products, but
+of noisier answers. The best number of sets makes R equal to Vx; it is about sqrt(Vx Vy) divided by
+the noise variance that one set adds.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from .row_sets import RowSets
 
 #: The most sets by default.
 MOST = 1000
-#: An assumed value of a (1 - a), and of b (1 - b), before any query is answered.
+#: The value of a (1 - a), and of b (1 - b), that is assumed before any query is answered.
 USUAL = 0.2
 
 
@@ -40,11 +42,11 @@ class Implication:
     Attributes
     ----------
     strength : float
-        The estimate; noise may bring it outside of [-1, 1].
+        The estimate. Because of noise it may be outside of [-1, 1].
     error : float
-        The estimated standard error, from sets and from noise.
+        The estimated standard error, due to the random sets and to noise.
     alpha, beta : float
-        Fractions of the rows where alpha and where beta hold, with noise.
+        The fractions of rows where alpha holds and where beta holds, with noise.
     sets : int
         The number of random row sets.
 
@@ -75,31 +77,36 @@ def implication_strength(
     questions: int = 1,
     rng: Generator | None = None,
 ) -> Implication:
-    """Estimate ``P[beta | alpha] - P[beta]``, with its standard error.
+    """Estimate how much more likely alpha makes beta, if two parties hold one each.
+
+    The result is ``P[beta | alpha] - P[beta]``, with its standard error. For example, alpha is
+    "smokes" in the data of one party, and beta is "coughs" in the data of another party, for the
+    same people. Neither party sees a row of the other. Each answers, with noise, how many rows of
+    public random sets fulfill its condition.
 
     Privacy
     -------
-    Neighbors are databases of one party that differ in one row, replaced by another. The answers of
-    each party satisfy the loss of its `NoisySums`, which was spent when the object was created; if
-    one person's rows of both parties change, the losses add up. (Dwork and Nissim, CRYPTO 2004; the
-    primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.) Sets of rows are random and public,
-    and queries do not depend on answers.
+    Neighbors are databases of one party that differ in one row, which is replaced. The answers of
+    each party satisfy the loss of its `NoisySums`, which was spent when the object was created. If
+    the rows of one person change in the data of both parties, the losses add up. (Dwork and Nissim,
+    CRYPTO 2004; with the noisy sums of Blum, Dwork, McSherry and Nissim, PODS 2005.) Row sets are
+    random and public, and queries do not depend on answers.
 
     Parameters
     ----------
     a, b : NoisySums or RemoteSums
-        The two parties: the same rows in the same order, "replace". It is best if they have no more
-        queries left than are used here.
+        The noisy sums of the two parties, over the same rows in the same order, for "replace". It
+        is best if they have no more queries left than this call uses.
     alpha, beta : Condition
-        Conditions on the columns of `a`, and of `b`.
+        Conditions: `alpha` on the columns of `a`, `beta` on the columns of `b`.
     sets : int, optional
-        Number of row sets in each query, at least 8; by default about the number with the least
+        The number of row sets in each query, at least 8. By default about the number with the least
         error, at most 1000.
     questions : int, default 1
-        Number of queries to each party. Noise is as in one query about all sets, and the sets of
-        one query are held in memory at a time.
+        The number of queries to each party. More queries need less memory, because only the sets of
+        one query are in memory at a time. The noise is the same as in one query about all sets.
     rng : Generator, optional
-        The source of the sets; by default the secure one.
+        The source of the random sets, by default the secure one.
 
     Returns
     -------
@@ -109,23 +116,26 @@ def implication_strength(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument; no query was made.
+        For a bad argument. No query was made.
     BudgetError
-        If a party has too few queries left; no query was made.
+        If a party has too few queries left. No query was made.
     DataError
-        For NaN under ``nan="raise"``.
+        If a value is NaN, and a party has ``nan="raise"``.
 
     Notes
     -----
-    Cost: a read of the data of each party, and an eighth of a byte for each row and set.
+    Cost: one read of the data of each party, and an eighth of a byte for each row and set.
 
-    If beta is about as frequent as alpha, the error is about ``(1 - alpha) / sqrt(sets)`` with few
-    sets, and with the best number of them, for `rho`, ``sqrt(2 (1 - alpha) / (alpha rho n))``. This
-    error is for these rows. If the rows are a sample of a population, add the sampling error. The
-    error includes the noise of `alpha` and `beta` to first order.
+    Let beta be about as frequent as alpha. With few sets the error is about ``(1 - alpha) /
+    sqrt(sets)``. With the best number of sets and a loss `rho` it is about ``sqrt(2 (1 - alpha) /
+    (alpha rho n))``. This is the error for the given rows. If the rows are a sample of a
+    population, add the sampling error. The error includes the noise of `alpha` and `beta` to first
+    order.
 
     Examples
     --------
+    A quarter of all people cough, and half of the smokers. So the strength is 1 / 4:
+
     >>> import numpy as np, dpfast as dp
     >>> rows = np.arange(40_000)
     >>> smokes = rows % 4 == 0

@@ -1,10 +1,13 @@
 """Test whether one attribute makes another more likely, by votes of public random sets of rows.
 
-Look for a set with an excess x of sqrt(|S| a (1 - a)), sqrt(2) deviations, which every thirteenth
-set has. Does beta have an excess of slope times x there? One set is little better than a coin: y
-varies about as much as x does. So many sets vote. With noise of variance R in x, the expected true
-excess is V / (V + R) of the noisy one, V = Var x, however the set was chosen. The slope is
-multiplied by this fraction here, so the vote is unbiased. `parties` has the moments.
+`parties` explains x, y, a, b and their moments. Look for a row set S with an excess x of at least
+sqrt(|S| a (1 - a)), which is sqrt(2) standard deviations. About every thirteenth set has such an
+excess. Then ask: does beta have an excess y of at least slope times x in this set? The answer for
+one set is little better than a coin, because y varies about as much as x. So many sets vote.
+
+With noise of variance R in x, the expected true excess is the fraction V / (V + R) of the noisy
+excess, where V = Var x. This holds however the set was chosen. The slope is multiplied by this
+fraction, so the vote is unbiased.
 """
 
 from __future__ import annotations
@@ -25,21 +28,21 @@ from .row_sets import RowSets
 class ImplicationTest:
     """The result of `implication_test`: each row set votes for or against a strength.
 
-    The votes test every other strength, too, at no cost.
+    The same answers test any other strength too (`votes`). This costs nothing.
 
     Attributes
     ----------
     alpha, beta : float
-        Fractions of the rows where alpha and where beta hold, with noise.
+        The fractions of rows where alpha holds and where beta holds, with noise.
     excesses : tuple of float
-        For each set with clearly more rows than expected where alpha holds: the excess over the
-        expected number.
+        For each set that votes: by how much the number of rows where alpha holds exceeds its
+        expectation. Sets vote if this excess is large.
     answers : tuple of float
-        The excess of rows where beta holds, for the same sets.
+        For the same sets: by how much the number of rows where beta holds exceeds its expectation.
     reliability : float
         The expected fraction of an excess that is not noise.
     tried : int
-        Number of sets in queries to the first party.
+        The number of sets about which the first party was queried.
     strength : float
         The strength that was tested.
 
@@ -67,7 +70,7 @@ class ImplicationTest:
 
     @property
     def holds(self) -> bool:
-        """Whether most sets vote for at least the tested strength; False without any set."""
+        """Whether most sets vote for at least the tested strength. False if there is no set."""
         return self.votes(self.strength) > len(self.answers) / 2
 
     def votes(self, strength: Number) -> int:
@@ -76,20 +79,21 @@ class ImplicationTest:
         Parameters
         ----------
         strength : float
-            From -1 to 1.
+            The strength to test, from -1 to 1.
 
         Returns
         -------
         int
+            The number of votes.
         """
         slope = checks.number("strength", strength) * self.reliability / (1.0 - self.alpha)
         return sum(y >= slope * x for x, y in zip(self.excesses, self.answers, strict=True))
 
     def search(self, tolerance: Number = 1e-6) -> float:
-        """Return the strength at which half of the votes are lost, or NaN without any votes.
+        """Return the strength for which half of the sets vote, or NaN if there are no sets.
 
-        A binary search in the existing answers finds that strength, because fewer sets vote for a
-        larger strength.
+        The larger a strength, the fewer sets vote for it. So a binary search in the existing
+        answers finds this strength. This costs nothing.
 
         Parameters
         ----------
@@ -132,58 +136,69 @@ def implication_test(
     heavy: Number = 1.0,
     rng: Generator | None = None,
 ) -> ImplicationTest:
-    """Test whether ``P[beta | alpha] >= P[beta] + strength`` (Dwork and Nissim).
+    """Test whether alpha makes beta more likely by a given strength, if two parties hold one each.
+
+    The test is whether ``P[beta | alpha] >= P[beta] + strength``. For example, alpha is "smokes" in
+    the data of one party, and beta is "coughs" in the data of another party, for the same people.
+    Neither party sees a row of the other. The test looks for random row sets in which alpha is
+    unusually frequent. Each of them votes by the frequency of beta in it (Dwork and Nissim).
 
     Privacy
     -------
-    Neighbors are databases of one party that differ in one row, replaced by another. The answers of
-    each party satisfy the loss of its `NoisySums`, which was spent when the object was created;
-    someone who knows the rows of one party learns no more about the rows of the other party than
-    this loss allows. If one person's rows of both parties change, the losses add up. (Dwork and
-    Nissim, CRYPTO 2004; the primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.) Sets of rows
-    are random and public; the next query depends on earlier answers alone.
+    Neighbors are databases of one party that differ in one row, which is replaced. The answers of
+    each party satisfy the loss of its `NoisySums`, which was spent when the object was created. So
+    a person who knows the rows of one party learns no more about the rows of the other party than
+    this loss allows. If the rows of one person change in the data of both parties, the losses add
+    up. (Dwork and Nissim, CRYPTO 2004; with the noisy sums of Blum, Dwork, McSherry and Nissim,
+    PODS 2005.) Row sets are random and public. Whether there is a next query depends on earlier
+    answers alone.
 
     Parameters
     ----------
     a, b : NoisySums or RemoteSums
-        The two parties: the same rows in the same order, "replace". `a` gets at most ``1 + trials``
-        queries, `b` ``1 + votes``.
+        The noisy sums of the two parties, over the same rows in the same order, for "replace". `a`
+        answers at most ``1 + trials`` queries, and `b` at most ``1 + votes``.
     alpha, beta : Condition
-        Conditions on the columns of `a`, and of `b`.
+        Conditions: `alpha` on the columns of `a`, `beta` on the columns of `b`.
     strength : float
-        Between -1 and 1.
+        The strength to test, between -1 and 1.
     votes : int, default 1
-        Number of sets that vote; an odd number has no ties. If the true strength is near the tested
-        strength, the vote of one set is hardly better than a coin.
+        The number of sets that vote. An odd number has no ties. If the true strength is near the
+        tested strength, the vote of one set is hardly better than a coin.
     trials : int, default 64
-        The largest number of sets to try; about one in 13 has a large excess.
+        The largest number of sets to try. About one set in 13 has a large excess, and votes.
     heavy : float, default 1.0
-        The least excess of a set that votes, divided by ``sqrt(|S| a (1 - a))``, as published.
+        The least excess with which a set S votes, as a multiple of ``sqrt(|S| a (1 - a))``. 1 is
+        the value in the paper.
     rng : Generator, optional
-        The source of the sets; by default the secure one.
+        The source of the random sets, by default the secure one.
 
     Returns
     -------
     ImplicationTest
-        `holds` is the answer. It can also test other strengths, and search for one.
+        The result, whose attribute `holds` is the answer. `votes` tests another strength, and
+        `search` finds the strength with half of the votes.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument; no query was made.
+        For a bad argument. No query was made.
     BudgetError
-        If a party has too few queries left; no query was made.
+        If a party has too few queries left. No query was made.
     DataError
-        For NaN under ``nan="raise"``.
+        If a value is NaN, and a party has ``nan="raise"``.
 
     Notes
     -----
-    Cost: a read of the data for each question. The noise of a query grows with the number of
-    queries, and should be far below ``sqrt(n)``; `implication_strength` is more accurate for the
-    same budget.
+    Cost: one read of the data for each query. The noise of a query grows with the number of
+    queries. It should be far below ``sqrt(n)``. For the same budget, `implication_strength` is more
+    accurate.
 
     Examples
     --------
+    A quarter of all people cough, and half of the smokers. Test for a strength of 0.1 by nine
+    votes:
+
     >>> import numpy as np, dpfast as dp
     >>> rows = np.arange(400_000)
     >>> smokes = rows % 4 == 0

@@ -1,4 +1,4 @@
-"""Noisy sums of functions of a row, the primitive of SuLQ."""
+"""Noisy sums of functions of a row: the queries of SuLQ."""
 
 from __future__ import annotations
 
@@ -28,37 +28,42 @@ from .terms import Answer, Exact, Term, exact, joint, listed, shared, totals, ve
 class NoisySums:
     """Answer a fixed number of queries by noisy sums of functions of a row, for one loss.
 
+    The loss is spent when the object is created. It pays for `queries` queries, and query ``queries
+    + 1`` is refused. `sum` answers one sum, `batch` several sums in one query.
+
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). All
-    answers together satisfy the requested loss, for any queries, which may depend on earlier
-    answers; the loss is spent when the object is created, and query ``queries + 1`` is refused.
-    (The SuLQ primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.) Each row's value is clamped
-    and rounded to a public grid, so a sum is an exact integer of known sensitivity: for values of
-    [a, b], ``max(|a|, |b|)`` if a row is added or removed and ``b - a`` if it is replaced; for
-    vectors of length at most r, the two sensitivities are r and 2 r. Noise is discrete Gaussian for
-    `rho`, a rounded Gaussian for `epsilon` and `delta` (composed exactly: Dong, Roth and Su, JRSS B
-    2022). For `epsilon` alone it is discrete Laplace for vectors, and for numbers whichever has the
-    least error: discrete Laplace, a staircase, or joint noise of a batch (Hardt and Talwar, STOC
-    2010).
+    answers together satisfy the requested loss, for any queries. A query may depend on earlier
+    answers. These are the noisy sums of SuLQ (Blum, Dwork, McSherry and Nissim, PODS 2005).
+
+    *Sensitivity.* The value of each row is clamped and rounded to a public grid. So a sum is an
+    exact integer of known sensitivity. For values from a to b it is ``max(|a|, |b|)`` if a row is
+    added or removed, and ``b - a`` if a row is replaced. For vectors of length at most r it is r
+    and 2 r.
+
+    *Noise.* For `rho` it is discrete Gaussian, and for `epsilon` with `delta` a rounded Gaussian
+    (composed exactly: Dong, Roth and Su, JRSS B 2022). For `epsilon` alone, vectors get discrete
+    Laplace noise. Numbers get the noise with the least error: discrete Laplace, a staircase, or
+    joint noise of a batch (Hardt and Talwar, STOC 2010).
 
     Parameters
     ----------
     data : array_like of shape (n,) or (n, d), structured array, table, or source
-        As in `sample_and_aggregate`: a null in a table is NaN.
+        The rows, as in `sample_and_aggregate`. A null in a table counts as NaN.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     queries : int
-        Number of queries. The standard deviation of the noise is proportional to its square root
-        (with `epsilon` alone, to the number itself).
+        The number of queries. The standard deviation of the noise is proportional to the square
+        root of this number, or with `epsilon` alone to the number itself.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
-        replaces them by that number. This applies to the values of functions: "drop" counts a
-        missing value as 0 (with "add-remove" only). A vector with a missing value counts as 0,
-        unless it is refused.
+        replaces them by that number. This applies to the values of the summed functions. "drop"
+        counts a missing value as 0, under "add-remove" only. A vector with a missing value counts
+        as 0, or with "raise" is an error.
     budget : Budget, optional
         The budget that pays for all answers, before rows are read or random bits are drawn.
     rng : Generator, optional
@@ -68,27 +73,29 @@ class NoisySums:
     Attributes
     ----------
     rows : int or None
-        The number of rows if it is public, which it is under "replace"; otherwise None.
+        Under "replace" the number of rows, which is public. Under "add-remove" None.
     remaining : int
-        Number of queries that are left.
+        How many queries are left.
     deviation : float
-        The standard deviation of the noise of a sum of values of [0, 1].
+        The standard deviation of the noise of a sum of values between 0 and 1.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument; nothing has been spent.
+        For a bad argument. Nothing has been spent.
     BudgetError
-        If the budget has too little left; nothing has been spent.
+        If the budget has too little left. Nothing has been spent.
 
     Notes
     -----
-    Cost: a read of the data for each question. A query that fails because of the rows (`DataError`)
-    is used up; a query with a bad argument is not. The object can be neither pickled nor copied,
-    and a forked process is refused.
+    Cost: one read of the data for each query. A query that fails because of the rows (`DataError`)
+    is used up. A query with a bad argument is not used up. The object can be neither pickled nor
+    copied, and a forked process cannot use it.
 
     Examples
     --------
+    Two of three queries: the number of rows, and the number of people who are 65 or older:
+
     >>> import numpy as np, dpfast as dp
     >>> ages = np.repeat(np.arange(18, 91), 400)
     >>> sums = dp.sulq.NoisySums(ages, rho=0.5, queries=3)
@@ -98,7 +105,7 @@ class NoisySums:
     >>> 10_300 < old < 10_500, sums.remaining
     (True, 1)
 
-    Functions compiled by Numba, and several at a time:
+    The third query is a function compiled by Numba with two values. A fourth query is refused:
 
     >>> import numba
     >>> @numba.njit
@@ -169,7 +176,7 @@ class NoisySums:
 
     @property
     def rows(self) -> int | None:
-        """The number of rows if it is public, which it is under "replace"; otherwise None."""
+        """Under "replace" the number of rows, which is public; under "add-remove" None."""
         return self._source.length if self._neighbors == "replace" else None
 
     @property
@@ -194,44 +201,47 @@ class NoisySums:
         Parameters
         ----------
         f : str, Numba dispatcher, condition or array_like
-            * "count": 1. "value", "square": a number of the row, clamped to `bounds`, or the
-              square of this number. "product": the product of two columns. "row": all numbers of
-              the row, shortened to length `l2`.
+            * A name. "count": the number 1, so the sum is the number of rows. "value": a number of
+              the row, clamped to `bounds`. "square": the square of this number. "product": the
+              product of two columns. "row": the vector of all numbers of the row, shortened to
+              length `l2`.
             * A function ``f(row)`` compiled by ``numba.njit`` that returns a real number, or an
-              array or a tuple of them. A row is a number; of a matrix, an array; of named columns,
-              a record. If it raises, the row has no value (see `nan`). It must not draw random
-              numbers, and must not read beyond the end of its row, which Numba checks only with
-              ``boundscheck=True``.
-            * A condition made of `Attribute`, which counts the rows where it holds.
-            * Values, one for each row (or `size` of them), each computed from that row alone.
+              array or a tuple of real numbers. `row` is a number, or for a matrix an array, or for
+              named columns a record. If the function raises an error, the value of the row is
+              missing (see `nan`). The function must not draw random numbers. It must not read
+              beyond the end of its row, which Numba checks only with ``boundscheck=True``.
+            * A condition made of `Attribute`: the sum is the number of rows where it holds.
+            * An array of values: one for each row (or `size` for each row), computed from this row
+              alone.
         rows : array_like of bool or int, optional
-            The public set of rows to sum over: a mask with an entry for each row, or row numbers
-            (under "replace" only, because rows have no fixed numbers under "add-remove"; there the
-            entry of a mask is added or removed with its row). It must not depend on the data.
+            The public set of rows to sum over, by default all. It must not depend on the data. It
+            is a mask with an entry for each row, or under "replace" row numbers. Under "add-remove"
+            rows have no fixed numbers, and the entry of a mask is added or removed with its row.
         bounds : (float, float), optional
-            Public limits of the function's values, (0, 1) by default; other values are clamped. For
-            "value", "square" and "product" the limits of the columns, without a default.
+            Public limits of the function's values, by default (0, 1). Values outside are clamped.
+            For "value", "square" and "product" the limits of the columns, which have no default.
         l2 : float, optional
-            For vectors: their largest length; longer vectors are shortened to it.
+            For vectors: their largest length. Longer vectors are shortened to this length.
         size : int, optional
-            Number of entries of the array that a function returns.
+            The number of entries of the array that a function returns.
         column : int, str or two of them, optional
-            The column, if rows have several.
+            The number or name of the column, if rows have several columns; two columns for
+            "product".
 
         Returns
         -------
         float or float64 array of shape (size,)
-            The sum, unbiased up to the grid (a cell is about ``2**-40`` of the bounds), not
-            clamped.
+            The noisy sum, not clamped. It is unbiased, except for rounding values to the grid,
+            whose cells are about ``2**-40`` of the bounds.
 
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            For a bad argument; no query was used up.
+            For a bad argument. No query was used up.
         BudgetError
-            After the last question.
+            If no query is left.
         DataError
-            For a missing value under ``nan="raise"``; the query is used up.
+            If a value is missing, with ``nan="raise"``. The query is used up.
         """
         return self._ask([Term(f, bounds, l2, size, column)], rows, None)[0]
 
@@ -240,11 +250,11 @@ class NoisySums:
     ) -> list[Answer]:
         """Answer several sums as one query, with noise for their joint sensitivity.
 
-        With m sums, each sum gets noise in proportion to its sensitivity, sqrt(m) times the noise
-        of a single sum. With `epsilon` alone the noise is at most sqrt((m + 1) (m + 2) / 6) times
-        the noise of a single sum for numbers, and m times for vectors. If a row's values together
-        are known to form a vector of length at most `l2` (1 for disjoint predicates), only this
-        length counts.
+        The noise of each of m sums is proportional to its sensitivity, and sqrt(m) times as large
+        as if it were the only sum. With `epsilon` alone it is at most sqrt((m + 1) (m + 2) / 6)
+        times as large for numbers, and m times as large for vectors. There is less noise if the
+        values of a row together form a vector of known length: then pass `l2`. For example, the
+        length is 1 for disjoint predicates.
 
         Parameters
         ----------
@@ -253,8 +263,8 @@ class NoisySums:
         rows : array_like, optional
             As in `sum`.
         l2 : float, optional
-            The largest length of all values of a row as one vector; longer vectors are shortened to
-            it. Then no term has bounds.
+            The largest length of the vector of all values of a row. Longer vectors are shortened to
+            this length. With `l2`, terms must not have bounds.
 
         Returns
         -------
@@ -268,6 +278,8 @@ class NoisySums:
 
         Examples
         --------
+        The mean age, which is 54, from one query:
+
         >>> import numpy as np, dpfast as dp
         >>> ages = np.repeat(np.arange(18, 91), 400)
         >>> sums = dp.sulq.NoisySums(ages, rho=0.5, queries=1)
@@ -280,26 +292,28 @@ class NoisySums:
     def contrasts(self, f: Any, sets: RowSets | ArrayLike) -> tuple[float, NDArray[np.float64]]:
         """Return the noisy number of rows where f holds, and a noisy contrast for each row set.
 
-        The contrast of a set is half of the difference between the numbers of such rows inside and
-        outside the set. All contrasts are one query, with a quarter of the variance of as many
-        queries about sums over the sets. A row changes every contrast by 1/2, whether the row is in
-        the set or not. So a row changes r contrasts, and half of the total, by ``sqrt(r + 1) / 2``.
+        The contrast of a set is half of the difference between the number of such rows inside the
+        set and their number outside. All contrasts are one query. Their noise has a quarter of the
+        variance of separate queries about sums over the sets. A row changes every contrast by 1/2,
+        whether the row is in the set or not. So in L2 norm it changes r contrasts, and half of the
+        total, by ``sqrt(r + 1) / 2``.
 
         Parameters
         ----------
         f : condition, Numba dispatcher or array_like
-            A condition; or one number a row, which counts as true if it is not 0.
+            A condition, or one number for each row, which counts as true if it is not 0.
         sets : RowSets, or array_like of bool of shape (sets, rows)
             Public sets of rows, which must not depend on the data. Under "add-remove", the bits of
-            a row are added or removed with it.
+            a row are added or removed with the row.
 
         Returns
         -------
         total : float
-            Number of rows where f holds, with noise of twice the standard deviation of a contrast.
+            The number of rows where f holds. The standard deviation of its noise is twice that of a
+            contrast.
         contrasts : float64 array of shape (sets,)
-            Half of the difference between the numbers of such rows inside and outside of each set,
-            with noise of deviation ``contrast_deviation(len(sets))``.
+            The noisy contrast of each set. The standard deviation of its noise is
+            ``contrast_deviation(len(sets))``.
 
         Raises
         ------
@@ -308,10 +322,12 @@ class NoisySums:
 
         Notes
         -----
-        Cost: one read of the data, and of each word of 64 bits of the sets.
+        Cost: one read of the data and of the bits of all sets.
 
         Examples
         --------
+        Of 2500 people who smoke, 1000 are in the first set. So its contrast is -250:
+
         >>> import numpy as np, dpfast as dp
         >>> smokes = np.arange(10_000) % 4 == 0
         >>> sums = dp.sulq.NoisySums(smokes, rho=0.5, queries=1)
@@ -325,7 +341,7 @@ class NoisySums:
         checks.entries("sets", sets.rows, self._source.length, self._neighbors)
         function, nan = bits(f, self._source, self._neighbors), self._nan
         if not isinstance(nan, str) and nan not in (0.0, 1.0):
-            checks.fail("nan", "0, 1, 'raise', 'lower', 'upper' or 'drop', for a condition", nan)
+            checks.fail("nan", "0, 1, 'raise', 'lower', 'upper' or 'drop' for contrasts", nan)
         fill = nan_policy.replacement(nan, 0.0, 1.0)
         sums = totals([contrasts_of(function, sets, fill)], nan, length=sets.rows)
         total, *doubled = self._rounds.ask(sums, [contrast_part(len(sets))])
@@ -342,6 +358,7 @@ class NoisySums:
         Returns
         -------
         float
+            The standard deviation.
 
         Raises
         ------
@@ -386,7 +403,7 @@ def _row_set(rows: Any, length: int | None, neighbors: str) -> NDArray[np.bool_]
     if array.ndim != 1 or neighbors != "replace" or (array.size and array.dtype.kind not in "iu"):
         checks.fail_kind("rows", rule, rows)
     if length is None:
-        checks.fail_kind("rows", "a mask for data of unknown length", rows)
+        checks.fail_kind("rows", "a mask, because the number of rows is unknown", rows)
     mask = np.zeros(length, np.bool_)
     numbers = array.astype(np.int64)
     if numbers.size and not 0 <= numbers.min() <= numbers.max() < length:

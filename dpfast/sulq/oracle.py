@@ -1,12 +1,11 @@
 """Statistical queries: the mean of a function of a row, within a tolerance stated beforehand.
 
-An oracle answers queries for means, with exact sums (`ExactOracle`) or noisy ones
-(`StatisticalQueryOracle`). Both count their questions. `oracle_cost` computes the
-loss of an answer.
+An oracle answers queries for means: from noisy sums (`StatisticalQueryOracle`), or from exact sums
+(`ExactOracle`). Both count their queries. `oracle_cost` computes the loss of all answers.
 
 Kearns, "Efficient noise-tolerant learning from statistical queries", JACM 1998. An algorithm that
-learns from such answers also learns from private ones (Blum, Dwork, McSherry and Nissim, PODS
-2005).
+learns from answers within a tolerance also learns from private answers (Blum, Dwork, McSherry and
+Nissim, PODS 2005).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from .terms import COUNT, Answer, Exact, Term, Total, listed, totals
 
 
 class Oracle(ABC):
-    """The base of the private and the exact oracle, which checks and counts questions."""
+    """The base of the private and the exact oracle. It checks and counts queries."""
 
     _name: ClassVar[str]
 
@@ -55,7 +54,7 @@ class Oracle(ABC):
 
     @property
     def tolerance(self) -> float:
-        """The largest tolerance: how far an answer may be off."""
+        """The largest error that an answer may have."""
         return float(max(self._questions.tolerances))
 
     @property
@@ -72,31 +71,31 @@ class Oracle(ABC):
         size: int | None = None,
         column: Any = None,
     ) -> Answer:
-        """Return the mean of a function over all rows, within the tolerance of the question.
+        """Return the mean of a function over all rows, within the tolerance of the query.
 
-        Parameters
-        ----------
-        f : str, Condition, Numba dispatcher or array_like
-            p(x, c(x)): all that `NoisySums.sum` takes. The label c(x) is a column of the row like
-            any other.
-        bounds, l2, size, column : optional
-            As in `NoisySums.sum`; a function without a name, and without `bounds` and `l2`, gets
-            the bounds or `l2` of the oracle.
+                Parameters
+                ----------
+                f : str, Condition, Numba dispatcher or array_like
+                    The function of a row, as in `NoisySums.sum`. A label is a column of the row
+                    like any other.
+                bounds, l2, size, column : optional
+                    As in `NoisySums.sum`. By default, a compiled function, a condition or an array
+                    has the bounds or the `l2` of the oracle.
 
         Returns
         -------
         float or float64 array of shape (size,)
-            Each number is within the tolerance. Not clamped.
+            The mean, not clamped. Each number is within the tolerance.
 
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            For a bad argument, and for a function that may be larger than what was paid for; no
-            query was used up.
+            For a bad argument, or a function with wider bounds than the oracle paid for. No query
+            was used up.
         BudgetError
-            After the last question.
+            If no query is left.
         DataError
-            For a missing value under ``nan="raise"``; the query is used up.
+            If a value is missing, with ``nan="raise"``. The query is used up.
         """
         return self.batch([Term(f, bounds, l2, size, column)])[0]
 
@@ -111,7 +110,8 @@ class Oracle(ABC):
         Returns
         -------
         list of float or array
-            The answers, with the distribution of successive calls of `ask`.
+            The answer to each query. They have the same distribution as answers of successive calls
+            of `ask`.
 
         Raises
         ------
@@ -140,7 +140,7 @@ class Oracle(ABC):
 
     @abstractmethod
     def _parts(self, functions: Sequence[Exact], first: int) -> list[Part]:
-        """Return the parts of questions from `first` on; refuse functions beyond tolerance."""
+        """Return the parts of queries from `first` on; refuse functions that are too wide."""
 
     @abstractmethod
     def _sums(self, total: Total, parts: list[Part]) -> tuple[list[int], int | Fraction]:
@@ -148,48 +148,52 @@ class Oracle(ABC):
 
 
 class StatisticalQueryOracle(Oracle):
-    """Answer statistical queries, all within their tolerances with a stated probability.
+    """Answer statistical queries: means over the rows, within tolerances that you choose.
+
+    A statistical query asks for the mean of a function over all rows. You state the largest error
+    of each answer, `tolerance`, and the probability `confidence` that all errors stay below. The
+    oracle computes the least loss that is enough, `cost`, and spends it.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). All
-    answers together satisfy the loss `cost`, for any queries, which may depend on earlier answers.
-    The loss is known before the data are touched and spent when the object is created, and no query
-    is answered after the last one. This is the oracle of Blum, Dwork, McSherry and Nissim, PODS
-    2005, with the noise of `NoisySums`.
+    answers together satisfy the loss `cost`, for any queries. A query may depend on earlier
+    answers. The loss is computed before the data are read, and spent when the object is created. No
+    query is answered after the last query. This is the oracle of Blum, Dwork, McSherry and Nissim,
+    PODS 2005, with the noise of `NoisySums`.
 
     Parameters
     ----------
     data : array_like of shape (n,) or (n, d), structured array, table, or source
-        As in `NoisySums`. Labels, if any, are one of the columns.
+        The rows, as in `NoisySums`. If there are labels, they are one of the columns.
     tolerance : float, or one for each question
-        The largest error of an answer as a mean over the rows, in the units of the functions. A
-        query with half the tolerance costs four times as much (twice, with `epsilon` alone). A
-        tolerance is at least about ``2**-30`` of the bounds.
+        The largest error of an answer, in the units of the functions. Half of the tolerance costs
+        four times as much, or with `epsilon` alone twice as much. A tolerance must be at least
+        about ``2**-30`` of the bounds.
     queries : int, optional
-        Number of queries if all have the same tolerance; at most 2**20.
+        The number of queries, at most 2**20, if all have the same tolerance.
     confidence : float, default 0.95
         The probability that all answers are within their tolerances.
     bounds : (float, float), default (0, 1)
-        Public limits of the functions in queries.
+        Public limits of the values of functions.
     l2 : float, optional
-        Instead of `bounds`, for vectors: their largest length.
+        For vectors, instead of `bounds`: their largest length.
     size : int, optional
         With `l2`: the largest number of entries of a vector, at most 2**20.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The most that may be spent: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. The
-        loss that is spent is `cost`.
+        oracle spends only `cost`.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default the relation of the budget, else "add-remove". With
+        The neighboring relation: by default the relation of the budget, else "add-remove". Under
         "replace" the number of rows is public.
     rows : int, optional
-        Number of rows, for "replace" if a source does not know it. With "add-remove" it must be
-        given: a public lower bound.
+        Under "replace" the number of rows, needed if the source does not know it. Under
+        "add-remove" it is always needed: a public number that is at most the number of rows.
     nan : {"raise", "lower", "upper"} or float, default "raise"
-        How a NaN value of a function is treated, as in `NoisySums`.
+        How a missing value of a function is treated, as in `NoisySums`.
     budget : Budget, optional
-        The budget that pays for all answers, before rows are read or random bits are drawn. The
-        budget pays `cost`.
+        The budget that pays for all answers, before rows are read or random bits are drawn. It pays
+        `cost`.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -197,46 +201,48 @@ class StatisticalQueryOracle(Oracle):
     Attributes
     ----------
     cost : Pure, Approx or ZCDP
-        The loss of all answers together, which is the least that suffices for the
-        tolerances (``dpfast/sulq/oracle_cost.py`` has the proof).
+        The loss of all answers together. It is the least loss that is enough for the tolerances
+        (``dpfast/sulq/oracle_cost.py`` has the proof).
     tolerance : float
         The largest of all tolerances.
     queries, remaining : int
-        The total number of queries, and the number that are left.
+        The number of queries in all, and how many of them are left.
     columns : tuple
-        Names or numbers of the columns of a row.
+        The names or numbers of the columns of a row.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument, and for too few rows (the message says how many would be enough);
-        nothing has been spent.
+        For a bad argument, or too few rows for the loss; the message says how many rows would be
+        enough. Nothing has been spent.
     BudgetError
-        If the budget has too little left; nothing has been spent.
+        If the budget has too little left. Nothing has been spent.
     DataError
-        If there are fewer or more rows than `rows` says; the spent budget is not refunded. (With
-        "add-remove": if the noisy count is lower than noise can explain; noise alone causes this
-        with a probability that is part of ``1 - confidence``.)
+        If the number of rows contradicts `rows`. The spent budget is not refunded. Under
+        "add-remove" this means that the noisy count is lower than noise explains. Noise alone can
+        cause this; its probability is part of ``1 - confidence``.
 
     Notes
     -----
-    Cost: one read of the data for each query, and one to count the rows with "add-remove".
+    Cost: one read of the data for each query, and under "add-remove" one more to count the rows.
+    The object can be neither pickled nor copied, and a forked process cannot use it.
 
-    The promise is about the mean of the summed function over these rows: clamped, and on a grid of
-    about ``2**-40`` of its bounds (``2**-30`` for the factors of "square" and "product"). The
-    promise says nothing about the population of the rows. For queries that were chosen without
-    looking at these rows, add ``(hi - lo) sqrt(log(2 q / b) / (2 n))`` with probability 1 - b
-    (Hoeffding); for adaptive queries the sampling error is larger, but not by much because answers
-    are private (Dwork et al., STOC 2015).
+        *What the tolerance covers.* The tolerance is about the mean over these rows of the
+        function, clamped and rounded to a grid of about ``2**-40`` of its bounds (``2**-30`` for
+        the factors of "square" and "product"). It says nothing about the population of the rows.
+        For q queries that were chosen without looking at these rows, add ``(hi - lo) sqrt(log(2 q /
+        b) / (2 n))`` with probability 1 - b (Hoeffding). For adaptive queries the sampling error is
+        larger, but not by much, because answers are private (Dwork et al., STOC 2015).
 
-    Answers are not averaged over repeated queries: one query for the whole loss is as accurate.
-    With "add-remove" the rows are counted once, with noise, as part of the cost, and functions are
-    centered between their bounds, which halves their sensitivity.
-
-    The object can be neither pickled nor copied, and a forked process is refused.
+        *Noise.* A query that is repeated gets fresh noise, and the answers are not averaged: one
+        query for the whole loss would be as accurate. Under "add-remove" the rows are counted once,
+        with noise, and `cost` includes this. Functions are measured from the middle of their
+        bounds, which halves their sensitivity.
 
     Examples
     --------
+    The share of smokers and the share of people below 45, each within 0.01, as two of ten queries:
+
     >>> import numpy as np, dpfast as dp
     >>> age, smokes = np.arange(40_000) % 90, np.arange(40_000) % 5 == 0
     >>> people = {"age": age, "smokes": smokes}
@@ -253,7 +259,7 @@ class StatisticalQueryOracle(Oracle):
     >>> oracle
     StatisticalQueryOracle(ZCDP(rho=0.001855), 8 of 10 left)
 
-    Too few rows for the loss:
+    A loss that is too small for 30,000 rows is refused:
 
     >>> dp.sulq.StatisticalQueryOracle(age, tolerance=0.01, queries=10, rho=1e-4, rows=30_000)
     Traceback (most recent call last):
@@ -313,8 +319,8 @@ class StatisticalQueryOracle(Oracle):
         count: Fraction = COUNTING.unit * units
         if count < least - self._plan.off(self.cost):
             raise DataError(
-                f"there are fewer rows than rows={least}, the public lower bound: no answer would "
-                "be within its tolerance"
+                f"there are fewer rows than rows={least}, the public lower bound, so answers would "
+                "not be within their tolerances"
             )
         return count
 
@@ -328,8 +334,7 @@ class StatisticalQueryOracle(Oracle):
                 size = function.size
                 checks.fail(
                     "f",
-                    f"within the limits of the oracle ({kind}): otherwise its answer might be "
-                    "off by more than the tolerance",
+                    f"within the limits of the oracle ({kind}), so that its tolerance can hold",
                     f"a function of {size} numbers" if size > 1 else "wider bounds",
                 )
         parts = [self._plan.asking(function, i) for i, function in enumerate(functions, first)]
@@ -349,7 +354,8 @@ class StatisticalQueryOracle(Oracle):
 def _known_rows(rows: Any, length: int | None, neighbors: str) -> int:
     """Return the public number of rows, or the public lower bound."""
     if rows is None and neighbors == "add-remove":
-        checks.fail("rows", "given with neighbors='add-remove', as a public lower bound", rows)
+        rule = "given with neighbors='add-remove', as a public lower bound of the number of rows"
+        checks.fail("rows", rule, rows)
     if rows is None and length is None:
         checks.fail("rows", "given for data of unknown length", rows)
     count = length if rows is None else checks.whole("rows", rows, 1)
@@ -360,21 +366,22 @@ def _known_rows(rows: Any, length: int | None, neighbors: str) -> int:
 
 
 class ExactOracle(Oracle):
-    """NOT PRIVATE: exact answers, to compare a `StatisticalQueryOracle` with.
+    """NOT PRIVATE: answer statistical queries exactly, to see what the noise of an oracle does.
 
-    A learner for a `StatisticalQueryOracle` also accepts an `ExactOracle`, which shows the effect
-    of noise.
+        A learner for a `StatisticalQueryOracle` also accepts an `ExactOracle`. The difference of
+        the results is the effect of noise.
 
-    Parameters
-    ----------
-    data : array_like of shape (n,) or (n, d), structured array, table, or source
-    tolerance : float, or one for each question
-        The tolerance that a learner sees. Answers are exact.
+        Parameters
+        ----------
+        data : array_like of shape (n,) or (n, d), structured array, table, or source
+            The rows, as in `NoisySums`.
+        tolerance : float, or one for each question
+            The tolerance that a learner sees. The answers are exact.
     queries : int, optional
     bounds : (float, float), default (0, 1)
     l2, size : optional
     nan : {"raise", "lower", "upper"} or float, default "raise"
-        All as in `StatisticalQueryOracle`; values are clamped to bounds and lengths, which have no
+        All as in `StatisticalQueryOracle`. Values are clamped to `bounds` or `l2`, which have no
         other effect.
 
     Attributes
@@ -382,7 +389,7 @@ class ExactOracle(Oracle):
     tolerance : float
     queries, remaining : int
     columns : tuple
-        As in `StatisticalQueryOracle`.
+        All as in `StatisticalQueryOracle`.
 
     Raises
     ------

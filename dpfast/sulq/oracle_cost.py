@@ -1,24 +1,24 @@
-"""The least loss for which all answers of an oracle are within their tolerances.
+"""The least loss with which all answers of an oracle are within their tolerances.
 
-A question is the mean of a function over n rows. q answers are all within their tolerances with
-probability 1 - b if each is with probability 1 - b / q, which is a matter of the tail of its noise.
-The noise of a question with tolerance t may be n t in size, so with Gaussian noise the question
-takes a part of the loss in proportion to 1 / t^2, and with Laplace noise to 1 / t. Then all have
-the least total, rho = z^2 / (2 n^2) times the sum of (D / t)^2, where D is the sensitivity of a sum
-and a normal variable exceeds z with probability b / (2 q): z^2 <= 2 log(2 q / b).
+A query asks for the mean of a function over n rows. All q answers are within their tolerances with
+probability 1 - b if each of them is with probability 1 - b / q. If a query has the tolerance t, the
+noise of its sum may be n t in size. So with Gaussian noise the query takes a part of the loss in
+proportion to 1 / t^2, and with Laplace noise in proportion to 1 / t. These parts have the least
+total: rho = z^2 / (2 n^2) times the sum of (D / t)^2, where D is the sensitivity of a sum, and a
+normal variable exceeds z with probability b / (2 q): z^2 <= 2 log(2 q / b).
 
-*Under "add-remove"* n is not public. It is counted once, with noise of size at most B, and only
-`rows`, a public lower bound of it, is known beforehand. Functions are centered: a row adds the
-distance from the middle of its bounds, at most h in size, which halves D. Let V be the exact sum,
-and z and n + y the noisy values of V and n. Since |V| <= h n,
+*Under "add-remove"* n is not public. Only `rows`, a public lower bound of n, is known beforehand.
+The rows are counted once, with noise of size at most B. Functions are centered: a row adds its
+distance from the middle of the bounds, which is at most h in size. This halves D. Let V be the
+exact sum, V + z its noisy value, and n + y the noisy count. Because |V| <= h n,
 
     |(V + z) / (n + y) - V / n| <= (|z| + h |y|) / (n + y),
 
-which is no more than t if |z| + (h + t) B <= t rows. How large may B be? With noise that costs
-1 / size^p and o = B / rows, a question costs (D / (t - (h + t) o))^p, and the count 1 / o^p. Each
-is convex in o, so the total is least where its derivative is 0, which is found by bisection. (For Q
-questions with one t, far below h, the count takes the part a of t with
-a : 1 - a = 1 : Q^(1 / (p + 1)).)
+which is at most t if |z| + (h + t) B <= t rows. How large may B be? Let noise cost 1 / size^p, and
+let o = B / rows. Then a query costs (D / (t - (h + t) o))^p, and the count costs 1 / o^p. Both are
+convex in o, so the total is least where its derivative is 0. Bisection finds this point. (For Q
+queries with the same t, far below h, the count takes the part a of t with a : 1 - a = 1 : Q^(1 / (p
++ 1)).)
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from .rounds import loss_of
 from .row_functions import NONE
 from .terms import Exact
 
-#: The total share of all parts that hardly need any, as a fraction of the largest share.
+#: The total share of all parts that need hardly any share, as a fraction of the largest share.
 _LEAST = Fraction(1, 1 << 13)
-#: Wider tolerances than this many times the narrowest need no smaller share.
+#: Tolerances wider than this multiple of the narrowest get no smaller share.
 _MOST = 1e100
 #: The count of all rows. Its unit is so small that rounding the scale of its noise hardly matters.
 COUNTING = Exact(
@@ -62,15 +62,15 @@ class Plan:
     Parameters
     ----------
     rows : int
-        Number of rows, or a public lower bound.
+        The number of rows, or a public lower bound.
     tolerances, shares : tuple of Fraction
-        Tolerance of each question, and its share in rounds. The shares are no more than `rounds`
-        together.
+        The tolerance of each query, and its share in rounds. All shares together are at most
+        `rounds`.
     failure : float
-        The probability that an answer is off by more.
+        The probability that the error of an answer exceeds its tolerance.
     neighbors : str
     count : Fraction, optional
-        The share of the count of all rows, under "add-remove".
+        Under "add-remove", the share of the count of all rows.
     """
 
     rows: int
@@ -91,7 +91,7 @@ class Plan:
         return replace(COUNTING.sensitivity(self.neighbors), share=self.count)
 
     def asking(self, function: Exact, question: int) -> Part:
-        """Return a question about the mean of a function as a part of a round, with its share."""
+        """Return a query for the mean of a function as a part of a round, with its share."""
         return replace(function.sensitivity(self.neighbors), share=self.shares[question])
 
     def off(self, loss: Loss) -> Fraction:
@@ -101,7 +101,7 @@ class Plan:
         return COUNTING.unit * self.counting.noise(loss, self.rounds).half_width(self.failure)
 
     def distinct(self) -> list[int]:
-        """Return the index of one query of each tolerance, from the narrowest to the widest.
+        """Return the index of one query for each tolerance, from the narrowest to the widest.
 
         If the first and the last tolerance hold, all hold, except for rounding.
         """
@@ -128,7 +128,7 @@ class Plan:
 
 
 def planned(questions: Questions, rows: int, pure: bool) -> Plan:
-    """Return the plan with the least loss for means of functions like `questions.reference`."""
+    """Return the plan with the least loss for functions like `questions.reference`."""
     power = 1 if pure else 2
     tolerances, neighbors = questions.tolerances, questions.neighbors
     part, unit = questions.reference.sensitivity(neighbors), questions.reference.unit
@@ -156,7 +156,7 @@ def planned(questions: Questions, rows: int, pure: bool) -> Plan:
 def _off(
     tolerances: Iterable[float], times: Sequence[int], sensitivity: float, half: float, power: int
 ) -> float:
-    """Return the row count's error, as a fraction of the rows, for the least total loss."""
+    """Return the error of the row count, as a fraction of the rows, for the least total loss."""
     t = np.fromiter(tolerances, np.float64)
     least = float(t.min())
     t, h = np.minimum(t, least * _MOST) / least, half / least
@@ -175,10 +175,10 @@ def _off(
 def _shares(
     weights: dict[Fraction | None, Fraction], times: Counter[Fraction | None]
 ) -> dict[Fraction | None, Fraction]:
-    """Divide as many rounds as there are questions in proportion to weights, rounded down.
+    """Divide the rounds, as many as queries, in proportion to weights, rounded down.
 
-    A query whose tolerance is so wide that its weight is negligible gets a small weight, because
-    its noise has to be drawn.
+    A query with a negligible weight, because its tolerance is very wide, gets a small weight: its
+    noise must not be too large for the samplers.
     """
     least = max(weights.values()) * _LEAST / times.total()
     weights = {t: max(w, least) for t, w in weights.items()}
@@ -188,7 +188,7 @@ def _shares(
 
 @lru_cache(maxsize=256)
 def least_loss(plan: Plan, function: Exact, offered: Loss) -> Loss | None:
-    """Return the least loss up to `offered` that satisfies all tolerances, rounded up, or None."""
+    """Return the least loss up to `offered` that satisfies all tolerances, rounded up; or None."""
     most, every = amount(offered), plan.distinct()
     name = "rho" if isinstance(offered, ZCDP) else "epsilon"
     times = math.isqrt(plan.rounds - 1) + 1 if isinstance(offered, Approx) else plan.rounds
@@ -225,10 +225,10 @@ def _four_digits(value: float, least: Fraction, most: Fraction) -> Fraction:
 def least_rows(plan: Plan, function: Exact, loss: Loss) -> int | None:
     """Return the least number of rows for which this loss satisfies all tolerances, or None.
 
-    Only more rows than those of the plan are tried: the shares do not depend on this number.
+    Only numbers above the number of rows of the plan are tried. The shares do not depend on it.
     """
     every, enough = plan.distinct(), plan.rows + 1
-    # The first two are checked fast, and give nearly the answer.
+    # The first and the last tolerance are checked fast, and give nearly the answer.
     for questions in ([every[0], every[-1]], every):
 
         def holds(rows: int, questions: Sequence[int] = questions) -> bool:
@@ -258,7 +258,7 @@ def cost_of(questions: Questions, rows: int, offered: Loss) -> tuple[Plan, Loss]
     if loss is None:
         enough = least_rows(plan, questions.reference, offered)
         rule = f"at least {enough}" if enough else "more than any data have"
-        checks.fail("rows", f"{rule} for these tolerances to cost no more than {offered!r}", rows)
+        checks.fail("rows", f"{rule} for these tolerances at a loss of {offered!r}", rows)
     return plan, loss
 
 
@@ -275,29 +275,29 @@ def oracle_cost(
     delta: Number = 0.0,
     neighbors: Neighbors = "add-remove",
 ) -> Loss:
-    """Return the loss of a `StatisticalQueryOracle`, which depends on public numbers alone.
+    """Return the loss that a `StatisticalQueryOracle` spends, from public numbers alone.
 
-    Parameters
-    ----------
-    rows : int
-        Number of rows, or a public lower bound.
+        Parameters
+        ----------
+        rows : int
+            The number of rows, or a public lower bound.
     tolerance, queries, confidence, bounds, l2, size, neighbors : optional
         As in `StatisticalQueryOracle`.
     loss : {"rho", "epsilon"}, default "rho"
-        The kind of loss.
+        The kind of loss to return.
     delta : float, Fraction or Decimal, default 0
-        With "epsilon" only.
+        The delta of the loss, with "epsilon" only.
 
     Returns
     -------
     Pure, Approx or ZCDP
-        The least sufficient loss, rounded up to four digits. With Gaussian noise it is proportional
-        to the sum of ``1 / tolerance**2``, divided by ``rows**2``.
+        The least loss that is enough, rounded up to four digits. With Gaussian noise it is
+        proportional to ``1 / rows**2``, and to the sum of ``1 / tolerance**2`` over all queries.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument, or too few rows at any loss.
+        For a bad argument, or so few rows that no loss is enough.
 
     Notes
     -----
@@ -305,6 +305,8 @@ def oracle_cost(
 
     Examples
     --------
+    The loss of 100 means over 100,000 rows, each within 0.01:
+
     >>> import dpfast as dp
     >>> dp.sulq.oracle_cost(100_000, tolerance=0.01, queries=100, neighbors="replace")
     ZCDP(rho=0.0006058)

@@ -1,16 +1,17 @@
-"""Test whether one attribute makes another more likely, if two parties hold one each.
+"""Two parties, each with one attribute of the same rows: does one make the other more likely?
 
-One party knows for which of n common rows alpha holds, the other for which beta holds. Neither
-party sees a row of the other. Both answer, with noise, how many rows of public random sets have
-their attribute (Dwork and Nissim, CRYPTO 2004). Let a and b be the fractions of rows with alpha and
-with beta. If each row is in S with probability 1/2, independently of the others, then
+One party knows for which of n common rows alpha holds, and the other party for which beta holds.
+Neither party sees a row of the other. Both answer, with noise, how many rows of public random sets
+have their attribute (Dwork and Nissim, CRYPTO 2004). Let a be the fraction of rows with alpha, and
+b the fraction with beta. Let S be a random set that contains each row with probability 1/2,
+independently. Then
 
     x = |S and alpha| - a |S|,  y = |S and beta| - b |S|
 
 have mean 0, Var x = n a (1 - a) / 4, Var y = n b (1 - b) / 4, and E x y = n (P[alpha beta] - a b) /
-4. So the regression of y on x has the slope P[beta | alpha] - P[beta | not alpha], and the strength
-P[beta | alpha] - P[beta] is (1 - a) times the slope. (Signs and scales are exact; that x and y are
-about normal is the central limit theorem.)
+4. So the regression of y on x has the slope P[beta | alpha] - P[beta | not alpha]. The strength
+P[beta | alpha] - P[beta] is (1 - a) times this slope. These moments are exact. By the central limit
+theorem, x and y are approximately normal.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .conditions import Condition
 from .noisy_sums import NoisySums
 from .remote_sums import RemoteSums
 
-#: A party here, or at the other end of a connection.
+#: A party in this process, or at the other end of a connection.
 Party = NoisySums | RemoteSums
 
 
@@ -46,26 +47,26 @@ def common_rows(a: Party, alpha: Any, b: Party, beta: Any) -> int:
         if party.neighbors != "replace":
             checks.fail(
                 name,
-                "noisy sums with neighbors='replace', because both parties number the rows",
+                "noisy sums with neighbors='replace', so that both parties have the same rows",
                 party,
             )
         if party.rows is None:
-            checks.fail(name, "noisy sums of data of known length", party)
+            checks.fail(name, "noisy sums over data of known length", party)
     for name, condition in (("alpha", alpha), ("beta", beta)):
         if not isinstance(condition, Condition):
-            checks.fail_kind(name, "a condition, made of dpfast.sulq.Attribute", condition)
+            checks.fail_kind(name, "a condition made of dpfast.sulq.Attribute", condition)
     n = a.rows
     assert n is not None
     if b.rows != n:
-        checks.fail("b", f"noisy sums of as many rows as a has, {n}", f"{b.rows} rows")
+        checks.fail("b", f"noisy sums over {n} rows, as many as a has", f"{b.rows} rows")
     if n < 2:
-        checks.fail("a", "noisy sums of at least 2 rows", f"{n} rows")
+        checks.fail("a", "noisy sums over at least 2 rows", f"{n} rows")
     return n
 
 
 def expect_questions(party: Party, questions: int, name: str) -> None:
     if party.remaining < questions:
         raise BudgetError(
-            f"{name} may have to answer {questions} queries and has {party.remaining} left; "
+            f"{name} may have to answer {questions} queries, but has {party.remaining} left: "
             "no query was made"
         )
