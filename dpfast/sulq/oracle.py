@@ -227,17 +227,17 @@ class StatisticalQueryOracle(Oracle):
     Cost: one read of the data for each query, and under "add-remove" one more to count the rows.
     The object can be neither pickled nor copied, and a forked process cannot use it.
 
-        *What the tolerance covers.* The tolerance is about the mean over these rows of the
-        function, clamped and rounded to a grid of about ``2**-40`` of its bounds (``2**-30`` for
-        the factors of "square" and "product"). It says nothing about the population of the rows.
-        For q queries that were chosen without looking at these rows, add ``(hi - lo) sqrt(log(2 q /
-        b) / (2 n))`` with probability 1 - b (Hoeffding). For adaptive queries the sampling error is
-        larger, but not by much, because answers are private (Dwork et al., STOC 2015).
+    *What the tolerance covers.* The tolerance is about the mean over these rows of the
+    function, clamped and rounded to a grid of about ``2**-40`` of its bounds (``2**-30`` for
+    the factors of "square" and "product"). It says nothing about the population of the rows.
+    For q queries that were chosen without looking at these rows, add ``(hi - lo) sqrt(log(2 q /
+    b) / (2 n))`` with probability 1 - b (Hoeffding). For adaptive queries the sampling error is
+    larger, but not by much, because answers are private (Dwork et al., STOC 2015).
 
-        *Noise.* A query that is repeated gets fresh noise, and the answers are not averaged: one
-        query for the whole loss would be as accurate. Under "add-remove" the rows are counted once,
-        with noise, and `cost` includes this. Functions are measured from the middle of their
-        bounds, which halves their sensitivity.
+    *Noise.* A query that is repeated gets fresh noise, and the answers are not averaged: one
+    query for the whole loss would be as accurate. Under "add-remove" the rows are counted once,
+    with noise, and `cost` includes this. Functions are measured from the middle of their
+    bounds, which halves their sensitivity.
 
     Examples
     --------
