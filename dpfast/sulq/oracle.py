@@ -73,14 +73,14 @@ class Oracle(ABC):
     ) -> Answer:
         """Return the mean of a function over all rows, within the tolerance of the query.
 
-                Parameters
-                ----------
-                f : str, Condition, Numba dispatcher or array_like
-                    The function of a row, as in `NoisySums.sum`. A label is a column of the row
-                    like any other.
-                bounds, l2, size, column : optional
-                    As in `NoisySums.sum`. By default, a compiled function, a condition or an array
-                    has the bounds or the `l2` of the oracle.
+        Parameters
+        ----------
+        f : str, Condition, Numba dispatcher or array_like
+            The function of a row, as in `NoisySums.sum`. A label is a column of the row
+            like any other.
+        bounds, l2, size, column : optional
+            As in `NoisySums.sum`. By default, a compiled function, a condition or an array
+            has the bounds or the `l2` of the oracle.
 
         Returns
         -------
@@ -368,15 +368,15 @@ def _known_rows(rows: Any, length: int | None, neighbors: str) -> int:
 class ExactOracle(Oracle):
     """NOT PRIVATE: answer statistical queries exactly, to see what the noise of an oracle does.
 
-        A learner for a `StatisticalQueryOracle` also accepts an `ExactOracle`. The difference of
-        the results is the effect of noise.
+    A learner for a `StatisticalQueryOracle` also accepts an `ExactOracle`. The difference of
+    the results is the effect of noise.
 
-        Parameters
-        ----------
-        data : array_like of shape (n,) or (n, d), structured array, table, or source
-            The rows, as in `NoisySums`.
-        tolerance : float, or one for each question
-            The tolerance that a learner sees. The answers are exact.
+    Parameters
+    ----------
+    data : array_like of shape (n,) or (n, d), structured array, table, or source
+        The rows, as in `NoisySums`.
+    tolerance : float, or one for each question
+        The tolerance that a learner sees. The answers are exact.
     queries : int, optional
     bounds : (float, float), default (0, 1)
     l2, size : optional

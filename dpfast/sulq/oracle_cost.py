@@ -277,10 +277,10 @@ def oracle_cost(
 ) -> Loss:
     """Return the loss that a `StatisticalQueryOracle` spends, from public numbers alone.
 
-        Parameters
-        ----------
-        rows : int
-            The number of rows, or a public lower bound.
+    Parameters
+    ----------
+    rows : int
+        The number of rows, or a public lower bound.
     tolerance, queries, confidence, bounds, l2, size, neighbors : optional
         As in `StatisticalQueryOracle`.
     loss : {"rho", "epsilon"}, default "rho"
