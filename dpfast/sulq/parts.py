@@ -1,7 +1,7 @@
 """Parts of a round of noisy sums: vectors, matrices and boxes of integers, with their noise.
 
-A part states how far its integers may differ between neighbors, and which noise is enough for that
-in one of several rounds. `rounds` has the proofs.
+A part states how far its integers may differ between neighbors, and which noise is enough in one of
+several rounds. `rounds` has the proofs.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ _DISTRIBUTIONS: dict[type[Any], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Integers of a round that get noise of one scale, with their sensitivity.
+    """Integers of a round that get noise of the same scale, with their sensitivity.
 
     Parameters
     ----------
     size : int
-        Number of integers.
+        The number of integers.
     l1, l2_squared, l0 : int
-        Their sensitivity: the largest L1 norm of a change between neighbors, the largest squared L2
-        norm, and how many of them may change at once.
+        The sensitivity: the largest L1 norm of a change between neighbors, the largest squared L2
+        norm, and how many integers may change at once.
     share : Fraction
-        The share of the round, if parts have different ones.
+        The share of the round, if parts have different shares.
     sizes : tuple of int, optional
-        The largest change of each integer, if noise for the box of these may be less for each
-        integer.
+        The largest change of each integer. With these, noise for a box of changes is used if it is
+        less.
     """
 
     size: int
@@ -60,7 +60,7 @@ class Part:
     sizes: tuple[int, ...] = ()
 
     def of_rows(self, times: int, rows: int) -> Part:
-        """Return the part with its sensitivity to `rows` rows of weights up to `times`."""
+        """Return this part with its sensitivity to `rows` rows of weight up to `times`."""
         most = times * rows
         l1, l2_squared, l0 = most * self.l1, most**2 * self.l2_squared, rows * self.l0
         sizes = tuple(most * size for size in self.sizes)
@@ -68,7 +68,7 @@ class Part:
 
     @classmethod
     def of_counts(cls, size: int, tables: int, neighbors: str) -> Part:
-        """Return the part for `size` cells of several tables, where a row is in one cell each."""
+        """Return the part for `size` cells of several tables; a row is in one cell of each."""
         changed = tables * (2 if neighbors == "replace" else 1)
         return cls(size, changed, changed, changed)
 
@@ -87,11 +87,11 @@ class Matrix:
     Parameters
     ----------
     width : int
-        Number of columns.
+        The number of columns.
     trace : int
         The largest nuclear norm of a change between neighbors.
     public_squares : int
-        The number of squares, the first ones, that do not change.
+        How many of the first squares do not change.
     share : Fraction
         As in `Part`.
     """
@@ -113,8 +113,8 @@ class Matrix:
     def noise(self, loss: Loss, rounds: int | Fraction) -> MatrixNoise:
         """Return the noise of this matrix in one of `rounds` rounds, from public numbers."""
         assert isinstance(loss, Pure) or (isinstance(loss, Approx) and rounds == 1)
-        # It gets a part of the loss instead of a larger trace, because the noise also has to cover
-        # rounding.
+        # The noise is for a part of the loss instead of a larger trace, because it also has to
+        # cover rounding.
         part = Pure(loss.epsilon * self.share / rounds)
         return matrix_noise(part, self.width, self.trace, self.public_squares)
 
@@ -139,16 +139,16 @@ class BoxesNoise:
 
 @dataclass(frozen=True, slots=True)
 class Boxes:
-    """Vectors of integers, a few of which a row changes, with joint noise for pure epsilon.
+    """Vectors of integers with joint noise for pure epsilon. A row changes a few vectors.
 
     Parameters
     ----------
     moves : Moves
-        The changes of a vector in one step.
+        The possible changes of a vector in one step.
     many : int
-        How many vectors there are. The first numbers of all vectors come first.
+        The number of vectors. The first numbers of all vectors come first.
     steps : int
-        The number of steps between two neighbors, each in one vector.
+        The number of steps between two neighbors. Each step changes one vector.
     share : Fraction
         As in `Part`.
     """
@@ -177,9 +177,9 @@ class Boxes:
 
 @lru_cache(maxsize=256)
 def choose_noise(loss: Loss, moves: Moves) -> BoxNoise:
-    """Return the box noise with the least error for these moves, at most as costly as the loss."""
+    """Return the box noise with the least error for these moves, within the loss."""
     least = least_noise(loss, moves)
-    assert least is not None, "each loss has noise for sums of one row"
+    assert least is not None, "each loss has noise for the sums of one row"
     noise: BoxNoise = least.noise()
     assert isinstance(noise.loss, Pure) and noise.loss.epsilon <= amount(loss)
     return noise

@@ -1,4 +1,4 @@
-"""The questions that an oracle promises to answer, and how far each answer may be off."""
+"""The queries that an oracle promises to answer, and the largest error of each answer."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from ..tables.data import as_rows
 from .row_functions import ONES
 from .terms import Exact, Term, exact
 
-#: The most questions of an oracle, each of which has its share of the loss, and the most numbers of
-#: an answer.
+#: The most queries of an oracle. It is also the largest number of numbers in an answer.
 MOST_QUESTIONS = MOST_NUMBERS = 1 << 20
 
 
 class Questions:
-    """The questions that an oracle pays for: their tolerances, and the kind of function allowed.
+    """The queries that an oracle pays for: their tolerances, and the widest allowed function.
 
-    The cost is calculated for the function `reference`.
+    The cost is computed for the function `reference`.
     """
 
     def __init__(
@@ -43,11 +42,9 @@ class Questions:
         self.neighbors = checks.neighbors(neighbors)
         self.nan = checks.nan_policy(nan, neighbors)
         if nan == "drop":
-            checks.fail(
-                "nan", "'raise', 'lower', 'upper' or a number, because every row counts", nan
-            )
+            checks.fail("nan", "'raise', 'lower', 'upper' or a number: every row must count", nan)
         if l2 is None and size is not None:
-            checks.fail("size", "left out without l2", size)
+            checks.fail("size", "left out, because l2 is left out", size)
         if l2 is None and bounds is None:
             bounds = (0, 1)
         self.bounds, self.l2 = bounds, l2
@@ -62,7 +59,7 @@ class Questions:
             checks.fail("tolerance", f"at least {float(least):.3g} for such functions", tolerance)
 
     def _summed(self, function: Exact) -> Exact:
-        """Return the function to sum: centered if rows are added or removed, else unchanged."""
+        """Return the function to sum: centered under "add-remove", else unchanged."""
         return function if self.neighbors == "replace" else function.centered()
 
     def functions(self, terms: Sequence[Term], source: RowSource) -> list[Exact]:
@@ -77,7 +74,7 @@ class Questions:
 
 def _tolerances(tolerance: Any, queries: Any) -> tuple[Fraction, ...]:
     if queries is None:
-        rule = "a tolerance for each query, or one number together with queries"
+        rule = "one number together with queries, or a list with a number for each query"
         try:
             tolerances = [] if isinstance(tolerance, str) else list(tolerance)
         except TypeError:

@@ -1,14 +1,14 @@
-"""Noisy sums of another party, over a connection: send questions, receive noisy answers.
+"""Noisy sums of another party, over a connection: send queries, receive noisy answers.
 
-A message is a line of JSON, and after it the bits of row sets, if it has some. `_answer` lists all
-possible queries; nothing that is received is ever executed or unpickled. An answer is one of
+A message is a line of JSON, followed by the bits of row sets if there are any. `_answer` lists all
+possible queries. Nothing that is received is ever executed or unpickled. An answer is one of
 
 * public facts: the number of rows, the relation, the number of queries left, standard deviations of
   noise;
 * noisy answers, as `NoisySums` gave them;
-* the name and the text of an error about a query, about which columns there are, or about the
-  remaining budget, which comes before the data are touched. Of any other error only its existence
-  is reported, or that it was a `DataError`, which is an answer that has been paid for.
+* the name and the text of an error about the query, the columns, or the remaining queries. Such an
+  error is raised before the data are read. For a `DataError`, which is an answer that has been paid
+  for, only its type is reported. Any other error is reported as a `SourceError` without details.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from .conditions import Condition, read
 from .noisy_sums import NoisySums
 from .row_sets import RowSets
 
-#: The most bytes of the text of a question (without its row sets), and of an answer (without its
+#: The most bytes of the text of a query (without its row sets), and of an answer (without its
 #: numbers).
 WORDS = 1 << 20
-#: The most bytes of a number, and the most row sets of a question.
+#: The most bytes of a number, and the most row sets of a query.
 NUMBER, SETS = 32, 1 << 20
-#: Numbers of an answer are smaller in absolute value, so that squares of many can be added up.
+#: Numbers in an answer are smaller than this in absolute value. Then the squares of many can be
+#: added.
 LARGEST = 2.0**200
 #: Errors whose text is sent to the other party.
 SAID_TO_THE_OTHER = (ArgumentError, ArgumentTypeError, BudgetError)
@@ -42,7 +43,7 @@ NAMES: dict[str, type[Exception]] = {
 
 
 class Connection(Protocol):
-    """The protocol of a connection for messages of bytes, as of `multiprocessing.Pipe`."""
+    """The protocol of a connection for messages of bytes, such as `multiprocessing.Pipe`."""
 
     def send_bytes(self, buf: bytes) -> None: ...
     def recv_bytes(self, maxlength: int | None = None) -> bytes: ...
@@ -51,29 +52,33 @@ class Connection(Protocol):
 def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) -> int:
     """Answer the queries of another party from `NoisySums` until that party closes the connection.
 
+    Two parties hold different columns of the same people. One calls `serve`, and the other queries
+    it by `RemoteSums`.
+
     Privacy
     -------
-    Neighbors are datasets that differ in one row. All answers together, to any number of any
-    queries, satisfy the loss of `sums`, which was spent when they were created; further queries are
-    refused. Sets of rows are refused under "add-remove", because only a holder of the rows can
-    choose them (and whether a set fits would reveal the number of rows). (Blum, Dwork, McSherry and
-    Nissim, PODS 2005.) No row, no exact number and no randomness is sent, and nothing that is
-    received is executed. The time of an answer is not hidden.
+    Neighbors are datasets that differ in one row. All answers together, to any queries, satisfy the
+    loss of `sums` (Blum, Dwork, McSherry and Nissim, PODS 2005). This loss was spent when `sums`
+    was created. After its last query, further queries are refused.
+
+    No row, no exact number and no randomness is sent, and nothing that is received is executed.
+    Under "add-remove", sets of rows are refused, because whether a set has the right size would
+    reveal the number of rows. The time of an answer is not hidden.
 
     Parameters
     ----------
     sums : NoisySums
-        The sums over the columns that this party holds.
+        The noisy sums over the columns that this party holds.
     connection : object with ``send_bytes`` and ``recv_bytes``
         A connection of `multiprocessing.Pipe` or `multiprocessing.connection.Listener`.
     largest : int, default 2**30
-        The largest size of a query in bytes. Row sets take an eighth of a byte for each row and
-        set, and a query may have 2**20 sets. The rest of a query may take 2**20 bytes.
+        The largest size of a query in bytes. A query may have up to 2**20 row sets, which take an
+        eighth of a byte for each row and set. Apart from these it may take 2**20 bytes.
 
     Returns
     -------
     int
-        Number of messages that were answered.
+        The number of messages that were answered.
 
     Raises
     ------
@@ -88,6 +93,8 @@ def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) ->
 
     Examples
     --------
+    One party serves noisy sums of 1000 rows in a thread, and the other party asks two queries:
+
     >>> import multiprocessing, threading, numpy as np, dpfast as dp
     >>> here, there = multiprocessing.Pipe()
     >>> sums = dp.sulq.NoisySums(np.arange(1000), rho=0.5, queries=2, neighbors="replace")
@@ -124,10 +131,10 @@ def _reply(sums: NoisySums, message: bytes) -> bytes:
     except SAID_TO_THE_OTHER as error:
         reply = {"error": [type(error).__name__, str(error)]}
     except DataError:  # the text of the error may name a file
-        reply = {"error": ["DataError", "the data hold what the question does not allow"]}
+        reply = {"error": ["DataError", "the data contain a value that the query does not allow"]}
     except Exception as error:  # the text of the error may contain anything
         hide_error(error)
-        reply = {"error": ["SourceError", "the other party could not answer the question"]}
+        reply = {"error": ["SourceError", "the other party could not answer the query"]}
     return json.dumps(reply).encode()
 
 
@@ -143,7 +150,7 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
     ):  # whether a set fits would reveal the number of rows
         checks.fail(
             "sets",
-            "left out unless neighbors='replace', because row numbers then change",
+            "left out unless neighbors='replace', because rows have no fixed numbers otherwise",
             f"neighbors={sums.neighbors!r}",
         )
     match question:
@@ -170,7 +177,7 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
 def _sets(sums: NoisySums, bits: bytes, rows: int, sets: int) -> RowSets:
     """Return the row sets of a question; refuse sets that do not fit a public number of rows."""
     if sums.rows is not None and rows != sums.rows:
-        checks.fail("sets", f"sets of {sums.rows} rows, like the data", rows)
+        checks.fail("sets", f"sets over {sums.rows} rows, like the data", f"{rows} rows")
     if sets > SETS:
         checks.fail("sets", f"at most {SETS}", sets)
     return RowSets.from_bytes(bits, rows, sets)
@@ -179,7 +186,8 @@ def _sets(sums: NoisySums, bits: bytes, rows: int, sets: int) -> RowSets:
 class RemoteSums:
     """Send queries to the `NoisySums` of another party through a connection.
 
-    NOT PRIVATE by itself: the answers of the other party are private by its `NoisySums`.
+    The other party calls `serve`. Its answers are private by its `NoisySums`. NOT PRIVATE: this
+    object itself adds no protection.
 
     Parameters
     ----------
@@ -193,7 +201,7 @@ class RemoteSums:
     neighbors : str
         The neighboring relation of the other party's loss.
     remaining : int
-        The number of queries that are left; it is read from the other party each time.
+        How many queries are left. Each read asks the other party.
     deviation : float
         The standard deviation of the noise of a sum.
     loss : str
@@ -202,14 +210,14 @@ class RemoteSums:
     Raises
     ------
     SourceError
-        If the other party is not there, or sends anything but an answer.
+        If the other party does not respond, or sends a message that is not an answer.
     ArgumentError, ArgumentTypeError, BudgetError, DataError
-        If the other party's `NoisySums` refuse the query.
+        If the `NoisySums` of the other party refuses the query.
 
     Notes
     -----
-    Cost: a message for each query, with an eighth of a byte for each row and set. It waits as long
-    as the other party takes; a message that is longer than any answer is refused.
+    Cost: one message for each query, with an eighth of a byte for each row and set. A call waits as
+    long as the other party takes. A message that is longer than any answer is refused.
 
     Examples
     --------
@@ -238,10 +246,12 @@ class RemoteSums:
         Parameters
         ----------
         sets : int
+            The number of sets in one query.
 
         Returns
         -------
         float
+            The standard deviation.
         """
         r = checks.whole("sets", sets)
         return self._numbers([self._ask({"ask": "noise", "sets": r})], 1)[0]
@@ -252,12 +262,14 @@ class RemoteSums:
         Parameters
         ----------
         f : Condition
+            A condition on the columns of the other party.
         rows : array_like of bool, optional
-            The public set of rows to count.
+            The public set of rows to count, by default all rows.
 
         Returns
         -------
         float
+            The noisy number.
         """
         sets = None if rows is None else RowSets(cast(ArrayLike, [rows]))
         return self._noisy("sum", f, sets, 1)[0]
@@ -270,12 +282,14 @@ class RemoteSums:
         Parameters
         ----------
         f : Condition
-            A condition on the rows of the other party.
+            A condition on the columns of the other party.
         sets : RowSets, or array_like of bool of shape (sets, n)
+            The public sets of rows.
 
         Returns
         -------
         (float, float64 array)
+            The noisy number, and the noisy contrast of each set, as in `NoisySums.contrasts`.
         """
         row_sets = sets if isinstance(sets, RowSets) else RowSets(sets)
         total, *contrasts = self._noisy("contrasts", f, row_sets, 1 + len(row_sets))
@@ -297,7 +311,7 @@ class RemoteSums:
 
     def _noisy(self, ask: str, f: Any, sets: RowSets | None, size: int) -> list[float]:
         if not isinstance(f, Condition):
-            checks.fail_kind("f", "a condition, made of dpfast.sulq.Attribute", f)
+            checks.fail_kind("f", "a condition made of dpfast.sulq.Attribute", f)
         shape = None if sets is None else [sets.rows, len(sets)]
         return self._numbers(self._ask({"ask": ask, "f": f.written(), "sets": shape}, sets), size)
 
@@ -311,7 +325,7 @@ class RemoteSums:
                 self._connection.send_bytes(message)
                 reply = self._connection.recv_bytes(longest)
             except (EOFError, OSError) as error:
-                raise SourceError(f"the other party does not answer ({error})") from error
+                raise SourceError(f"the other party does not answer: {error}") from error
         match _json(reply):
             case {"answer": answer}:
                 return answer

@@ -1,88 +1,92 @@
-"""Composition of a fixed number of rounds, each a noisy vector of exact integers.
+"""Composition of a fixed number of rounds: each releases a vector of exact integers with noise.
 
 One allocation of a budget pays for all rounds. The query of a round may depend on all earlier
-answers. Let D_t be the L2 sensitivity of round t, and T the number of rounds. Round t gets noise of
-deviation sqrt(T) D_t / s or more:
+answers. Let T be the number of rounds, and D_t the L2 sensitivity of round t. The noise of round t
+has a standard deviation of at least sqrt(T) D_t / s:
 
 * zCDP, s^2 = 2 rho: discrete Gaussian noise costs rho / T for each round, and rho adds up under
   adaptive composition (Bun and Steinke, TCC 2016).
 * (epsilon, delta), s as in `noise.additive`: with Gaussian noise a round reveals no more than
   whether a standard normal variable was shifted by s / sqrt(T). T such rounds, chosen one after the
-  other, reveal no more than whether one was shifted by s (Dong, Roth and Su, "Gaussian differential
-  privacy", JRSS B 2022). Rounding to integers is post-processing.
+  other, reveal no more than whether a standard normal variable was shifted by s (Dong, Roth and Su,
+  "Gaussian differential privacy", JRSS B 2022). Rounding to integers is post-processing.
 * epsilon alone: discrete Laplace noise for epsilon / T and the L1 norm.
 
-So a round is noise for one joint release of a vector of L2 sensitivity sqrt(T) D_t (L1 sensitivity
-T D_t). `noise.calibrated_integer` has this noise. For epsilon alone there are two more kinds of
-noise:
+So the noise of a round is the noise for one joint release of a vector whose L2 sensitivity is
+sqrt(T) D_t (or whose L1 sensitivity is T D_t). It is in `noise.calibrated_integer`. For epsilon
+alone there are two more kinds of noise:
 
-* For the matrix of the products of some columns: noise for its nuclear norm, T / epsilon times that
-  (`noise.wishart`). It costs epsilon / T.
-* For vectors of integers all of which a row may change at once, each by its size at most: joint
-  noise of `measurement.choice` for epsilon / T. Its deviation is about sqrt(d^2 / 3) for d
-  integers; that of Laplace noise on each is sqrt(2) d. If there are many such vectors, a row may
-  change a few of them. Let it change all of them in so many `steps`, each of which changes one
-  vector within the box of all sizes. Then independent noise on each vector for epsilon / (T steps)
-  is enough: one step costs at most that, and a vector that no step changes costs nothing.
+* For the matrix of the products of some columns: noise in proportion to its nuclear norm, times T /
+  epsilon (`noise.wishart`). It costs epsilon / T.
+* For vectors of integers in which a row may change all integers at once, each by at most its own
+  size: joint noise of `measurement.choice` for epsilon / T. For d integers its standard deviation
+  is about sqrt(d^2 / 3), while Laplace noise on each integer has sqrt(2) d. If there are many such
+  vectors, a row may change a few of them. Let the change consist of a number of `steps`, each of
+  which changes one vector within the box of all sizes. Then independent noise on each vector for
+  epsilon / (T steps) is enough: each step costs at most this much, and a vector that no step
+  changes costs nothing.
 
 *Parts.* A round may consist of parts with noise of different scales. Part p has the share a_p of
-the round, and noise for D_p / sqrt(a_p). If the shares add up to 1, this is always enough: the cost
-is the sum of a_p over the parts that change. Larger shares may be enough if a row cannot change all
-parts by their sensitivities.
+the round, and noise for D_p / sqrt(a_p). The cost is the sum of a_p over the parts that change. So
+shares that add up to 1 are always enough. If a row cannot change all parts by their sensitivities
+at once, the sum of the shares may be larger.
 
-*Several rounds at once.* One query may use several of the T rounds, u_1, u_2 and so on, with the
-noise of that many: a share of u_t. These numbers may depend on earlier answers, as long as they add
-up to T:
+*Several rounds at once.* Query t may use several of the T rounds, u_t, and then its noise is for a
+share of u_t. The numbers u_t may depend on earlier answers, as long as they add up to at most T:
 
-* epsilon: the part u_t / T of the loss. For every sequence of answers, the logarithm of the ratio
-  of probabilities is a sum of parts that add up to at most epsilon.
-* zCDP: the part u_t / T of the loss, too. Let r_t be the rho that remains before answer t. Claim:
-  at each order a of the Renyi divergence, the mean power of what the answers from t on add is at
-  most exp(a (a - 1) r_t). It holds for the last answer. If it holds for t + 1, it holds for t,
-  because r_t - r_(t + 1) is fixed when query t is chosen, and its answer adds at most exp(a (a - 1)
-  (r_t - r_(t + 1))). (Rogers, Roth, Ullman and Vadhan, NeurIPS 2016; Feldman and Zrnic, NeurIPS
-  2021.)
-* (epsilon, delta): before rounding, such an answer is the mean of the answers of u_t rounds with
-  the same query. So all answers can be computed from those of T rounds, each chosen by the answers
+* epsilon: answer t costs the part u_t / T of the loss. For every sequence of answers, the logarithm
+  of the ratio of probabilities is a sum of parts that add up to at most epsilon.
+* zCDP: answer t costs the part u_t / T of the loss, too. Let r_t be the rho that remains before
+  answer t. For each order a of the Renyi divergence, consider the ratio of probabilities of all
+  answers from t on, and its mean a-th power. Claim: this mean is at most exp(a (a - 1) r_t). It
+  holds for the last answer. If it holds for t + 1, it holds for t: r_t - r_(t + 1) is fixed when
+  query t is chosen, and answer t multiplies the mean by at most exp(a (a - 1) (r_t - r_(t + 1))).
+  (Rogers, Roth, Ullman and Vadhan, NeurIPS 2016; Feldman and Zrnic, NeurIPS 2021.)
+* (epsilon, delta): before rounding, answer t is the mean of the answers of u_t rounds with the same
+  query. So all answers can be computed from the answers of T rounds, each chosen by the answers
   before it. This is the case above. (For parts of any size: Smith and Thakurta, "Fully adaptive
   composition for Gaussian differential privacy", 2022.)
 
 *Selections.* A round may also consist of selections by the exponential mechanism with weights exp(c
-q), one for each of some disjoint sets of rows. Let a row that is added or removed change the scores
-q of its own set by numbers of an interval of length r. Then the logarithm of the ratio of two
-probabilities lies in an interval of length h = c r ("bounded range"), and
+q), where q are scores: one selection for each of some disjoint sets of rows. Let a row that is
+added or removed change the scores of its own set by numbers from an interval of length r. Then the
+logarithm of the ratio of two probabilities lies in an interval of length h = c r ("bounded range"),
+and
 
 * the selection is h-DP, and h^2 / 8 zCDP (Cesar and Rogers, ALT 2021);
-* a normal variable shifted by m reveals no less, if m = 2 F^-1(L(h / 2)), where F and L are the
-  normal and the logistic distribution functions. Proof: a ratio that lies in an interval and has
-  the mean 1 is most spread out if it is always at one of its ends. Then it reveals most (Blackwell,
-  1951). It is a coin with log-odds of x + h / 2 or x - h / 2. The difference of the deviates
-  F^-1(L) of these two is largest for x = 0, because F^-1(L) is odd, and concave above 0 (van Zwet,
-  1964).
+* the selection reveals no more than a normal variable that is shifted by m = 2 F^-1(L(h / 2)),
+  where F and L are the normal and the logistic distribution functions. Proof: the ratio of
+  probabilities lies in an interval and has the mean 1. It is most spread out if it is always at one
+  of the two ends of the interval, and then it reveals most (Blackwell, 1951). In this case the
+  selection is a coin with log-odds of x + h / 2 or x - h / 2. The difference between the values of
+  F^-1(L) for these two numbers is largest for x = 0, because F^-1(L) is odd, and concave above 0
+  (van Zwet, 1964).
 
-A replaced row is one that is removed and one that is added. It has a range of 2 h in one set, or of
-h in each of two sets. The latter costs no more: h + h is 2 h, h^2 / 8 + h^2 / 8 is less than (2
-h)^2 / 8, and the square of m for 2 h is more than twice that for h.
+A replaced row is one row removed and another added. It has a range of 2 h in one set, or of h in
+each of two sets. The second case costs no more. For epsilon, h + h is 2 h. For rho, h^2 / 8 + h^2 /
+8 is less than (2 h)^2 / 8. For (epsilon, delta), the square of m for 2 h is more than twice the
+square of m for h.
 
-*People.* With ids, the rows of each person are bounded once, before all rounds. At most k are kept,
-by a fresh secret key, with the distribution and the coupling of `measurement.unit`. Then the kept
-rows of neighbors differ by k rows that are added or removed, or by 2 k if a person is replaced. All
-rounds have noise for this many rows at once: for k times the sensitivity of one row in L1, L2 and
-nuclear norm. For epsilon and rho this is the noise of one row for its part of the loss. For
-(epsilon, delta) it is less. A vector in a box reaches its neighbor in k steps.
+*People.* With ids, at most k rows of each person are used in all rounds. They are chosen once,
+before all rounds, by a fresh secret key, with the distribution and the coupling of
+`measurement.unit`. Then the used rows of neighbors differ by k added or removed rows, or by 2 k
+rows if a person is replaced. All rounds have noise for this many rows at once: for k times the
+sensitivity of one row in L1, L2 and nuclear norm. For epsilon and rho this is the noise of one row
+for its part of the loss. For (epsilon, delta) it is less. A vector in a box changes to its neighbor
+in k steps.
 
-For selections, k rows in several sets have ranges of k h together. Ranges h_1, h_2 and so on that
+For selections, the ranges of k rows in several sets add up to k h. Ranges h_1, h_2 and so on that
 add up to H cost no more than a single range of H:
 
 * They add up to H-DP.
 * The sum of h_i^2 is at most H^2.
 * The sum of m(h_i)^2 is at most m(H)^2, because m(h)^2 / h increases with h.
 
-Proof of the last: let y = m / 2, and f and F the normal density and distribution function. Then h =
-2 ln(F(y) / F(-y)) is the integral of 2 r(t) over t from 0 to y, where r = f / (F(t) F(-t)). r(t) /
-t decreases, since r' / r = -t + f / F(-t) - f / F is below 1 / t by Mills' bound f / F(-t) < t + 1
-/ t. So h(y) is at least y r(y), and y times the derivative of ln h is at most 2. So y^2 / h
-increases.
+Proof of the last line: let y = m / 2, and let f and F be the normal density and distribution
+function. Then h = 2 ln(F(y) / F(-y)) is the integral of 2 r(t) over t from 0 to y, where r = f /
+(F(t) F(-t)). Here r(t) / t decreases, because r' / r = -t + f / F(-t) - f / F is below 1 / t, by
+Mills' bound f / F(-t) < t + 1 / t. So h(y) is at least y r(y), and y times the derivative of ln h
+is at most 2. So y^2 / h increases.
 """
 
 from __future__ import annotations
@@ -129,7 +133,7 @@ class _Round(Mechanism[Any]):
 
 @dataclass(frozen=True, slots=True)
 class _Sums(_Round):
-    """A round of noisy integers: pairs of a noise and the number of integers with this noise."""
+    """A round of noisy integers: pairs of a noise and how many integers have it."""
 
     noises: tuple[tuple[Noise, int], ...]
 
@@ -144,7 +148,7 @@ class _Sums(_Round):
 
 @dataclass(frozen=True, slots=True)
 class _Choices(_Round):
-    """A round of choices by the exponential mechanism, one from each row of a table of scores."""
+    """A round of choices by the exponential mechanism: one for each row of a table of scores."""
 
     c: float
 
@@ -158,31 +162,32 @@ class Rounds:
     Parameters
     ----------
     source : object
-        The argument of each round's `total`.
+        The source: each round calls `total` with it.
     loss : Loss
         The loss of all rounds together.
     neighbors : str
     rounds : int
     name : str
-        Name of the ledger entry.
+        The name of the ledger entry.
     parts : sequence of Part, optional
-        The queries, as far as they are known. Noise that cannot be drawn is refused now.
+        The queries, as far as they are known. Noise that cannot be drawn is refused at once.
     weights : (int, float), optional
-        The largest weight of a row in units, and the unit, if the source counts rows by weight
-        (`learn.weights`). Then parts are calibrated to added or removed rows, for any `neighbors`,
-        and answers are sums of weights.
+        If the source counts rows by weight (`learn.weights`): the largest weight of a row in units,
+        and the unit. Then parts are calibrated to added or removed rows, for any `neighbors`, and
+        answers are sums of weights.
     ids : str, optional
-        The name of the ids, "" for ids without a name: then the privacy unit is a person, and of
-        the source, a `learn.rows.Rows`, at most `max_rows` rows of each person are read. Parts are
-        calibrated to added or removed rows.
+        The name of the ids, or "" for ids without a name. Then the privacy unit is a person. At
+        most `max_rows` rows of each person are read from the source, which is a `learn.rows.Rows`.
+        Parts are calibrated to added or removed rows.
     max_rows : int, default 1
+        With `ids`: the largest number of rows of a person.
     budget, rng
         As in `release`.
 
     Raises
     ------
     ArgumentError
-        If the loss is too small for so many rounds; nothing has been spent.
+        If the loss is too small for so many rounds. Nothing has been spent.
     """
 
     @releases
@@ -223,7 +228,7 @@ class Rounds:
         return Prepared(Allocation(name, loss, neighbors, ids=ids), source, budget, rng, paid)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("rounds can be neither pickled nor copied: both copies could answer")
+        raise TypeError("rounds can be neither pickled nor copied: both copies would answer")
 
     @property
     def remaining(self) -> int:
@@ -231,7 +236,7 @@ class Rounds:
         return self.rounds - self._used
 
     def noise(self, part: Some, uses: int = 1) -> Noise:
-        """Return the noise of a part that uses `uses` rounds, for the rows of a privacy unit."""
+        """Return the noise of a part that uses `uses` rounds, for all rows of a privacy unit."""
         if self._of_more:
             part = part.of_rows(self._most, self._steps)
         if isinstance(self.loss, Approx) and self.loss.rho and not isinstance(part, Part):
@@ -260,16 +265,16 @@ class Rounds:
     ) -> list[Any]:
         """Return the integers that `total` computes from the source, part by part, with noise.
 
-        With weights they are numbers, in units of these. They may be the parts of several rounds,
-        `uses` of them, in one pass, whose shares are of all these rounds. The number may depend on
-        earlier answers.
+        With weights, they are numbers in units of the weights. A query may use several rounds,
+        `uses`, in one pass: then the shares of its parts are shares of all these rounds. The number
+        `uses` may depend on earlier answers.
 
         Raises
         ------
         ArgumentError
             If the loss is too small for noise in these parts. The round has not been used.
         BudgetError
-            If fewer rounds are left, or in a forked process. The data were not touched.
+            If too few rounds are left, or in a forked process. The data were not read.
         """
         noises = tuple((self.noise(part, uses), part.size) for part in parts)
         self._use(uses)
@@ -286,9 +291,9 @@ class Rounds:
     ) -> list[int]:
         """Choose a column from each row of the table that `scores` computes from the source.
 
-        Each row of the table is about a separate set of rows. A row that is added or removed
-        changes the scores of its set by numbers of an interval of length `spread`. They may be
-        choices of several rounds, as in `ask`.
+        Each row of the table belongs to a separate set of rows of the data. A row of the data that
+        is added or removed changes the scores of its set by numbers from an interval of length
+        `spread`. The choices may use several rounds, as in `ask`.
 
         Raises
         ------
@@ -313,11 +318,11 @@ class Rounds:
 
     def _use(self, uses: int) -> None:
         """Count some rounds as used, or refuse if too few are left or the process was forked."""
-        # Before the lock: a fork may have copied it while it was held.
+        # This comes before the lock, because a fork may have copied the lock while it was held.
         if self._process != witnesses():
             raise BudgetError(
-                f"{self.name}: the rounds belong to the parent of this forked process, which does "
-                "not see that one was used; use them there, or pay for rounds of this process"
+                f"{self.name}: the rounds belong to the parent of this forked process: "
+                "use them there, or pay for new rounds in this process"
             )
         with self._lock:
             if self._used == self.rounds:
@@ -334,7 +339,8 @@ class Rounds:
 def range_of_normal(shift: float) -> float:
     """Return the bounded range that reveals no more than a shift of a standard normal variable.
 
-    It is 2 ln(F(x) / F(-x)), x = shift / 2, F the normal distribution function, rounded down.
+    It is 2 ln(F(x) / F(-x)), rounded down, where x is shift / 2 and F is the normal distribution
+    function.
     """
     x = shift / math.sqrt(8.0)
     if x < 0.5:
@@ -345,9 +351,10 @@ def range_of_normal(shift: float) -> float:
 
 
 def _enough(loss: Loss, rounds: int, max_rows: int) -> None:
-    """Refuse a loss per round, rho / T or epsilon / T, that is too small to make noise for.
+    """Refuse a loss per round, rho / T or epsilon / T, for which the noise would be too large.
 
-    For (epsilon, delta) it has about epsilon / sqrt(T). Each of `max_rows` rows has a part of it.
+    With (epsilon, delta) a round has about epsilon / sqrt(T). Each of `max_rows` rows has a part of
+    the loss of a round.
     """
     size, least = amount(loss), Fraction(max_rows, 2**30)
     name, times, power, enough = "epsilon", "2**-30 times", "", size >= rounds * least
@@ -361,7 +368,7 @@ def _enough(loss: Loss, rounds: int, max_rows: int) -> None:
 
 
 def loss_of(epsilon: Any, delta: Any, rho: Any) -> Loss:
-    """Return the loss of these arguments; refuse a size that noise cannot be made for."""
+    """Return the loss of these arguments; refuse a loss for which there is no noise."""
     loss = privacy.loss(epsilon, delta, rho)
     amount(loss)
     return loss

@@ -1,4 +1,4 @@
-"""Functions of a row, to be summed: columns, conditions, compiled code and stored values."""
+"""Functions of a row that are summed: columns, conditions, compiled code and stored values."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .conditions import Condition
 
 #: Rows whose values are in memory as float64 at a time.
 BLOCK = 1 << 14
-#: A vector whose computed length is below this fraction of the radius is not scaled, whatever
-#: rounding did to its length.
+#: A vector whose computed length is below this fraction of the radius is not scaled: its true
+#: length is below the radius despite rounding.
 SHORT = 1 - 2.0**-20
 
 
 @dataclass(frozen=True, slots=True)
 class MaskedChunk:
-    """Consecutive rows of the data, the number of the first row, and a mask of the rows to sum."""
+    """Consecutive rows of the data, with the number of the first row and a mask of rows to sum."""
 
     rows: NDArray[Any]
     start: int
@@ -47,18 +47,18 @@ class MaskedChunk:
         return self._kept(self.rows)
 
     def column(self, column: Any) -> NDArray[Any]:
-        """Return a column of the summed rows as kernels read columns; None is the only column."""
+        """Return a column of the summed rows in the format of kernels; None is the only column."""
         rows = self.rows
         if column is not None:
             rows = rows[column] if rows.dtype.names else rows[:, column]
         return self._kept(flat(rows))
 
     def of(self, column: NDArray[Any]) -> NDArray[Any]:
-        """Return the entries for the summed rows in a stored column with one entry for each row."""
+        """Return the entries of the summed rows, from a column with one entry for each row."""
         part = column[self.start : self.start + len(self.rows)]
         if len(part) != len(self.rows):
             raise DataError(
-                "f must return one entry for each row, but returned another number of entries"
+                "f must have one entry for each row of the data, got another number of entries"
             )
         return self._kept(part)
 
@@ -80,7 +80,7 @@ def kept(rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
     return rows[mask]
 
 
-#: Names or numbers of the columns that a function reads; None for all columns.
+#: The names or numbers of the columns that a function reads; None for all columns.
 Columns = frozenset[Any] | None
 
 #: No columns, for functions that do not read the row.
@@ -97,15 +97,15 @@ def union(several: Iterable[Columns]) -> Columns:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of a row with `size` numbers, which `compute` computes for many rows.
+    """A function of a row that returns `size` numbers; `compute` computes it for many rows.
 
     Parameters
     ----------
     compute : callable
-        A function of a `MaskedChunk` that returns shape (rows,), in a dtype that kernels read, or
-        (rows, size) in float64.
+        A function of a `MaskedChunk`. It returns an array of shape (rows,), in a dtype that kernels
+        read, or of shape (rows, size) in float64.
     size : int
-        Numbers per row.
+        How many numbers it returns for each row.
     columns : frozenset or None
         The columns of a row that are read; None for all columns.
     """
@@ -160,9 +160,9 @@ def function_of(f: Any, size: Any, source: RowSource, neighbors: str) -> Functio
 
 
 def bits(f: Any, source: RowSource, neighbors: str) -> Function:
-    """Return a checked function with one number a row, which counts as true if it is not 0."""
+    """Return a checked function with one number for each row, which is true if it is not 0."""
     if isinstance(f, str):
-        rule = "a condition, a function compiled by Numba, or an array with one entry a row"
+        rule = "a condition, a function compiled by Numba, or an array with an entry for each row"
         checks.fail_type("f", rule, f)
     function = function_of(f, None, source, neighbors)
     if function.size != 1:
@@ -171,7 +171,7 @@ def bits(f: Any, source: RowSource, neighbors: str) -> Function:
 
 
 def side_by_side(functions: Sequence[Function]) -> Function:
-    """Return the function whose vector joins the numbers of several functions."""
+    """Return the function whose vector has the numbers of several functions one after another."""
     size = sum(function.size for function in functions)
 
     def values(chunk: MaskedChunk) -> NDArray[np.float64]:
@@ -192,7 +192,7 @@ def split(numbers: Any, functions: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _holds(condition: Condition, source: RowSource) -> Function:
-    """Return the function that is 1 where a condition holds, NaN where it reads a NaN."""
+    """Return the function that is 1 if a condition holds, else 0; NaN if it reads a NaN."""
     indices = {name: _column_index(name, source) for name in condition.columns()}
 
     def values(chunk: MaskedChunk) -> NDArray[Any]:
@@ -214,18 +214,18 @@ def with_nan(holds: NDArray[np.bool_], columns: Iterable[NDArray[Any]]) -> NDArr
 
 def _stored(f: Any, size: Any, source: RowSource, neighbors: str) -> Function:
     """Return the function of values that are stored in an array, one entry for each row."""
-    rule = "a name like 'count', a function compiled by Numba, or an array with one entry a row"
+    rule = "a name like 'count', a function compiled by Numba, or an array with an entry a row"
     if callable(f):
-        checks.fail_kind("f", rule, f, " (compile it with numba.njit, or give its values)")
+        checks.fail_kind("f", rule, f, ": compile it with numba.njit, or pass its values")
     stored = as_rows(f, name="f")
     if stored.dtype.names is not None or stored.length is None:
         checks.fail_kind("f", rule, f)
     if source.length is None:
-        checks.fail_kind("f", "a named or compiled function for data of unknown length", f)
+        checks.fail_kind("f", "a named or compiled function, for data of unknown length", f)
     checks.entries("f", stored.length, source.length, neighbors)
     array = _held(stored, stored.length) if stored.array is None else stored.array
     if stored.length != source.length:
-        array = array[:0]  # an empty array, which the pass refuses because it is too short
+        array = array[:0]  # an empty array: the pass over the data refuses it as too short
     check = functools.cache(functools.partial(compare, labels_of(source, stored)))
 
     def values(chunk: MaskedChunk) -> NDArray[Any]:
@@ -247,7 +247,7 @@ def _held(source: RowSource, length: int) -> NDArray[Any]:
 
 
 def _checked_size(size_argument: Any, length: int | None) -> int:
-    """Return the number of numbers of a function: `length` if that is known, else the argument."""
+    """Return how many numbers a function returns: `length` if it is known, else the argument."""
     if size_argument is None:
         if length is None:
             checks.fail("size", "given for a function that returns an array", None)
@@ -276,10 +276,10 @@ def _column_index(column: Any, source: RowSource) -> Any:
 
 
 def shortened(values: NDArray[Any], radius: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return vectors cut to length `radius`, and a mask of the vectors with a NaN, which become 0.
+    """Return vectors shortened to length `radius`; vectors with a NaN become 0, and are marked.
 
-    Every step is one rounded operation on each number, column by column, so that the result for a
-    row does not depend on its position. The array is stored column by column.
+    Every step is one rounded operation on each number, column by column. So the result for a row
+    does not depend on its position. The array is stored column by column.
     """
     x = np.array(values, np.float64, order="F")
     most, buffer = np.zeros(len(x)), np.empty(len(x))

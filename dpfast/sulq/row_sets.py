@@ -1,10 +1,12 @@
 """Public sets of rows, a bit for each row and set, and contrasts over them.
 
-The contrast of a set is half of how many more rows have something in the set than outside: the sum
-of s_i b_i / 2, where s_i is 1 or -1 as row i is in the set or not, and b_i is 0 or 1. So the vector
-of r contrasts and half of the number of rows with the property changes by (1, s_1, ..., s_r) / 2,
-of length sqrt(r + 1) / 2, when b_i changes, and when the row is added or removed. r sums over the
-sets themselves, in separate queries, cost as much as if their sensitivity were sqrt(r).
+Let b_i be 1 if row i has a property, else 0. The contrast of a set is half of the difference
+between the number of rows with the property inside the set and outside: the sum of s_i b_i / 2,
+where s_i is 1 if row i is in the set, else -1. Release r contrasts, together with half of the
+number of rows with the property. If b_i changes, or row i is added or removed, this vector changes
+by (1, s_1, ..., s_r) / 2, where s_j now belongs to set j. The length of this change is sqrt(r + 1)
+/ 2. Separate queries for r sums over the sets would cost as much as if their sensitivity were
+sqrt(r).
 """
 
 from __future__ import annotations
@@ -25,19 +27,22 @@ from .terms import Exact
 
 
 class RowSets:
-    """Public sets of rows, which are sent to another party as bits and not as a seed.
+    """Public sets of rows, stored as one bit for each row and set.
+
+    Two parties with the same rows can use the same sets: see `implication_strength`. Sets are sent
+    to another party as bits, never as a seed of a generator.
 
     Parameters
     ----------
     masks : array_like of bool, of shape (sets, rows)
-        The rows of each set.
+        For each set, a mask of its rows.
 
     Attributes
     ----------
     rows : int
-        Number of rows to choose from.
+        The number of rows to choose from.
     sizes : int64 array
-        Number of rows of each set.
+        The number of rows in each set.
 
     Raises
     ------
@@ -50,6 +55,8 @@ class RowSets:
 
     Examples
     --------
+    Two sets of three rows: the first has rows 0 and 2, the second has row 1:
+
     >>> import dpfast as dp
     >>> sets = dp.sulq.RowSets([[True, False, True], [False, True, False]])
     >>> len(sets), sets.rows, sets.sizes
@@ -83,12 +90,12 @@ class RowSets:
         rows, sets : int
             The number of rows, and the number of sets.
         rng : Generator, optional
-            By default the secure one.
+            The source of the random sets, by default the secure one.
 
         Returns
         -------
         RowSets
-            All sets of rows are equally likely.
+            Independent sets. All subsets of the rows are equally likely.
 
         Raises
         ------
@@ -112,6 +119,7 @@ class RowSets:
         Returns
         -------
         RowSets
+            The same sets.
         """
         n, r = _size(rows, sets)
         size = -(-n // 8)
@@ -124,7 +132,7 @@ class RowSets:
 
     @classmethod
     def _of(cls, rows: int, words: NDArray[np.uint64]) -> RowSets:
-        """Return row sets with these words of bits; bits after the last row are cleared."""
+        """Return row sets from words of bits; bits after the last row are cleared."""
         last = words.view(np.uint8)[:, rows // 8 :]
         last[:, 1:] = 0
         last[:, :1] &= (1 << rows % 8) - 1
@@ -138,6 +146,7 @@ class RowSets:
         Returns
         -------
         bytes
+            The bits.
         """
         return self._words.view(np.uint8)[:, : -(-self.rows // 8)].tobytes()
 
@@ -158,20 +167,20 @@ class RowSets:
         Parameters
         ----------
         number : int
-            The index of the set.
+            The number of the set, from 0 on.
 
         Returns
         -------
         bool array of shape (rows,)
+            Whether each row is in the set.
         """
         bits = np.unpackbits(self._words[number].view(np.uint8), bitorder="little")
         return bits[: self.rows].view(np.bool_)
 
     def counts(self, holds: NDArray[np.bool_], start: int) -> NDArray[np.int64]:
-        """Return for each set how many of some consecutive rows are in it and fulfill a condition.
+        """Return how many of the given consecutive rows fulfill a condition, within each set.
 
-        The bits of `holds` are packed into words like the bits of a set, so the counts are numbers
-        of common bits of two words.
+        `holds` is packed into words of bits, like a set. So a count is the number of common bits.
 
         Parameters
         ----------
@@ -183,6 +192,7 @@ class RowSets:
         Returns
         -------
         int64 array, one entry a set
+            The count for each set.
         """
         if start + len(holds) > self.rows:
             refuse_mask()
@@ -200,7 +210,7 @@ def _size(rows: Any, sets: Any) -> tuple[int, int]:
     n, r = checks.whole("rows", rows), checks.whole("sets", sets)
     for name, count, value in (("rows", n, rows), ("sets", n * r, sets), ("sets", r, sets)):
         if count > 1 << 43:
-            checks.fail(name, "smaller, because sets times rows is at most 2**43", value)
+            checks.fail(name, "smaller: sets times rows must be at most 2**43", value)
     return n, r
 
 

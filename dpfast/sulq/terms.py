@@ -1,10 +1,10 @@
 """Terms of a batch as functions with exact integer sums, and the sensitivity of these sums.
 
-A number of the public range [lo, hi] is a cell first + u, u from 0 to span, of a public grid, so a
-sum changes by at most max |cell| when a row is added or removed, and by at most span when one is
-replaced (if the set of summed rows is public). A vector is clipped to the ball of radius r and each
-of its k coordinates is rounded to the nearest cell, which moves the vector by at most sqrt(k) / 2
-cells.
+A number in the public range [lo, hi] becomes a cell of a public grid: first + u, where u is from 0
+to span. So a sum changes by at most max |cell| if a row is added or removed. It changes by at most
+span if a row is replaced and the set of summed rows is public. A vector is clipped to the ball of
+radius r, and each of its k coordinates is rounded to the nearest cell. This moves the vector by at
+most sqrt(k) / 2 cells.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ Answer: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Term:
-    """A function of a row with its bounds, to be summed with others by `NoisySums.batch`.
+    """A function of a row with its own bounds, for a query of several sums (`NoisySums.batch`).
 
     Parameters
     ----------
-    f : str, Numba dispatcher or array_like
-        As in `NoisySums.sum`.
+    f : str, Numba dispatcher, condition or array_like
+        The function, as in `NoisySums.sum`.
     bounds, l2, size, column : optional
         As in `NoisySums.sum`.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        By `NoisySums.batch`, for a function that does not suit the rows.
+        `NoisySums.batch` raises them for a function that does not suit the rows.
 
     Notes
     -----
@@ -61,6 +61,8 @@ class Term:
 
     Examples
     --------
+    The sum of a column of ages, clamped to 0 and 120:
+
     >>> import dpfast as dp
     >>> dp.sulq.Term("value", bounds=(0, 120), column="age")
     Term(f='value', bounds=(0, 120), l2=None, size=None, column='age')
@@ -80,14 +82,14 @@ class Exact:
     Parameters
     ----------
     size : int
-        Number of integers.
+        The number of integers.
     columns : frozenset or None
-        The columns of a row that they are computed from.
+        The columns of a row from which the integers are computed.
     unit : Fraction
         The value of the integer 1.
     tally : callable
         A function of a `MaskedChunk` that returns the sums of its rows, and the number of rows
-        without a value that they must have.
+        whose missing value is an error.
     limits : (int, int), optional
         The least and the largest integer of a row; None for a vector.
     length : int
@@ -95,7 +97,7 @@ class Exact:
     shift : int
         The number that has been subtracted from the integer of each row.
 
-    Two are equal if noise for them and the values of their integers are.
+    Two such functions are equal if their noise and the values of their integers are equal.
     """
 
     size: int
@@ -107,7 +109,7 @@ class Exact:
     shift: int = 0
 
     def centered(self) -> Exact:
-        """Return a number in half cells from the middle of its limits; a vector unchanged."""
+        """Return a number as half cells from the middle of its limits; a vector unchanged."""
         if self.limits is None:
             return self
         least, most = self.limits
@@ -141,11 +143,11 @@ COUNT = Exact(1, row_functions.NONE, Fraction(1), lambda chunk: ([chunk.count], 
 
 
 def vector(function: Function, l2: Any, nan: str | float) -> Exact:
-    """Return the integer function for vectors of a function, cut to a ball of radius `l2` around 0.
+    """Return the integer function for vectors of a function, shortened to the length `l2`.
 
-    A vector with a NaN is 0, or is refused. Rounding to cells adds sqrt(k) / 2 to a length. It is
-    computed, and the vector clipped, with a relative error of at most (k + 8) 2**-53, which applies
-    to less than 2**42 cells.
+    A vector with a NaN is 0, or is refused. Rounding to cells adds at most sqrt(k) / 2 to a length.
+    The length is computed, and the vector shortened, with a relative error of at most (k + 8)
+    2**-53. Lengths are below 2**42 cells.
     """
     radius, size = checks.scale("l2", l2), function.size
     grid = math.ldexp(1.0, max(math.frexp(radius)[1] - 1 - FINE, -1000))
@@ -163,16 +165,16 @@ def vector(function: Function, l2: Any, nan: str | float) -> Exact:
 
 
 def in_cells(values: NDArray[Any], radius: float, grid: float) -> tuple[NDArray[np.int64], int]:
-    """Return vectors cut to `radius` as integers of a grid, and how many had a NaN and became 0."""
+    """Return vectors shortened to `radius` as integers of a grid, and how many had a NaN."""
     x, absent = row_functions.shortened(values, radius)
     x /= grid
     return np.rint(x, out=x).astype(np.int64), int(np.count_nonzero(absent))
 
 
 def shared(parts: Sequence[Part], loss: Loss) -> list[Part] | list[Boxes]:
-    """Divide a round equally among parts with sensitivity, so noise is in proportion.
+    """Divide a round equally among parts, so the noise is proportional to their sensitivity.
 
-    For an epsilon alone, numbers have joint noise, which is chosen by their sensitivities.
+    For an epsilon alone, numbers get joint noise, which is chosen by their sensitivities.
     """
     if isinstance(loss, Pure) and all(part.size == 1 for part in parts):
         return [Boxes(Moves(tuple(part.l1 for part in parts)))]
@@ -197,13 +199,13 @@ def exact(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Ex
         return _named(term, source, nan, neighbors)
     function = row_functions.function_of(term.f, term.size, source, neighbors)
     if term.column is not None:
-        checks.fail("column", "left out for a function without a name", term.column)
+        checks.fail("column", "left out, because f is not a name like 'value'", term.column)
     if term.l2 is not None:
         if term.bounds is not None:
-            checks.fail("bounds", "left out with l2", term.bounds)
+            checks.fail("bounds", "left out, because l2 is given", term.bounds)
         return vector(function, term.l2, nan)
     if function.size != 1:
-        checks.fail("l2", "given for a function that returns several numbers", term.l2)
+        checks.fail("l2", "given, because f returns several numbers", term.l2)
     return _number(function, (0, 1) if term.bounds is None else term.bounds, nan, neighbors)
 
 
@@ -212,7 +214,7 @@ def joint(terms: Sequence[Term], source: RowSource, neighbors: str) -> list[Func
     functions = []
     for term in terms:
         if term.bounds is not None or term.l2 is not None:
-            checks.fail("l2", "the only bound: no term of its batch may have bounds or l2", term)
+            checks.fail("l2", "the only bound of a batch: its terms must have no bounds", term)
         if not isinstance(term.f, str):
             functions.append(row_functions.function_of(term.f, term.size, source, neighbors))
         elif checks.choice("f", term.f, ("count", "value", "row")) == "value":
@@ -227,26 +229,26 @@ def joint(terms: Sequence[Term], source: RowSource, neighbors: str) -> list[Func
 def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Exact:
     name = checks.choice("f", term.f, ("count", "value", "square", "product", "row"))
     if term.size is not None:
-        checks.fail("size", "left out for a function with a name", term.size)
+        checks.fail("size", "left out, because f is a name", term.size)
     if name == "row":
         if term.l2 is None or term.bounds is not None or term.column is not None:
-            checks.fail("l2", "given for 'row', without bounds or column", term)
+            checks.fail("l2", "given for f='row', and bounds and column left out", term)
         return vector(row_functions.whole_row(source), term.l2, nan)
     if term.l2 is not None:
-        checks.fail("l2", "left out for a function of one number", term.l2)
+        checks.fail("l2", "left out, because f returns one number", term.l2)
     if name == "count":
         if term.bounds is not None or term.column is not None:
-            checks.fail("bounds", "left out for 'count', like column", term)
+            checks.fail("bounds", "left out for f='count', and column too", term)
         return COUNT
     if term.bounds is None:
-        checks.fail("bounds", f"given for {name!r}, and chosen without looking at the data", None)
+        checks.fail("bounds", f"given for f={name!r}, from public knowledge", None)
     if name == "value":
         return _number(one_column(term.column, source), term.bounds, nan, neighbors)
     if name == "square":
         column, pair = one_column(term.column, source), checks.bounds(term.bounds)
         return _power(column, pair, nan, cells(*pair, SQUARES), 2)
     if not isinstance(term.column, (tuple, list)) or len(term.column) != 2:
-        checks.fail("column", "two columns for 'product'", term.column)
+        checks.fail("column", "a pair of columns for f='product'", term.column)
     limits, is_vector = checks.pairs(term.bounds)
     if is_vector and len(limits) != 2:
         checks.fail("bounds", "one pair, or one for each of the two columns", term.bounds)
@@ -274,7 +276,7 @@ def _power(
         sums = totals.rows * first + totals.sum
         if power == 2:
             sums = totals.rows * first**2 + 2 * first * totals.sum + totals.squares
-        # Missing values are left out, that is, they count as 0; this is for add-remove only.
+        # Missing values are left out: they count as 0. This is for add-remove only.
         if isinstance(fill, str):
             return [sums], totals.missing
         return [sums + totals.missing * (first + grid.cell(fill)) ** power], 0
@@ -302,7 +304,7 @@ def _product(
     return Exact(1, columns, unit * other, tally, (min(corners), max(corners)))
 
 
-#: Integer sums, the number of rows with missing values, and the number of rows read.
+#: Integer sums, the number of rows with missing values, and the number of all rows read.
 Sums = tuple[list[int], int, int]
 #: A function that makes a pass over a source, and returns integers.
 Total = Callable[[RowSource], list[int]]
@@ -317,7 +319,8 @@ def totals(
 ) -> Total:
     """Return a function that sums all integer functions, in order, in one pass over a source.
 
-    The number of rows is that of the entries of `where`, or `length`, if one of these is given.
+    If `where` or `length` is given, the data must have as many rows as `where` has entries, or
+    `length` rows.
     """
     columns = union(function.columns for function in functions)
     expected = length if where is None else len(where)
