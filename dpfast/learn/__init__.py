@@ -1,8 +1,10 @@
-"""Learners with the conventions of scikit-learn, which learn from noisy sums over the rows alone.
+"""Private learners with the conventions of scikit-learn: clusters, regression, classification.
 
-`fit` runs a sequence of rounds, each of which releases a vector of exact sums over the rows with
-noise. The summed functions of a round may depend on all earlier answers. One allocation of a budget
-pays for all rounds (``dpfast/sulq/rounds.py`` has the proof), and no further round is answered.
+A learner takes public bounds or categories and a privacy loss. `fit` spends this loss and learns
+from noisy sums over the rows alone. It runs a sequence of rounds, each of which releases a vector
+of exact sums with noise. The functions that are summed in a round may depend on the answers of
+earlier rounds. One allocation of a budget pays for all rounds (``dpfast/sulq/rounds.py`` has the
+proof).
 """
 
 from .additive_boosting import AdditiveBoostingClassifier, AdditiveBoostingRegressor

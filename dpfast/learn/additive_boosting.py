@@ -64,42 +64,46 @@ class _Additive(Weighted, Binned):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
-    """Classify rows by sums of one shape function a column: an explainable boosting machine.
+    """Classify rows by a sum of learned terms, one a column: an explainable boosting machine.
+
+    Each column has public bins or categories. The term of a column is a score for each of them. A
+    row is classified by the sum of its scores, so the effect of each column can be read and drawn.
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
-    (`neighbors`). Everything that is learned satisfies the requested loss, all rounds together:
-    each round is a vector of exact integer sums with noise for its joint sensitivity
-    (``dpfast/learn/gradient_rounds.py`` has the proof). This is DP-EBM (Nori, Caruana, Bu, Shen and
-    Kulkarni, ICML 2021) with public bins, joint sensitivities, and counts of bins from the first
-    round.
+    Neighbors are datasets that differ in one row with its label: added or removed, or replaced
+    (`neighbors`). Everything that `fit` learns satisfies the requested loss. Each round is a vector
+    of exact integer sums, with noise for its joint sensitivity (``dpfast/learn/gradient_rounds.py``
+    has the proof). This is DP-EBM (Nori, Caruana, Bu, Shen and Kulkarni, ICML 2021) with three
+    differences: the bins are public, noise is for the joint sensitivity of all columns, and the
+    first round counts the bins.
 
     Parameters
     ----------
     categories : sequence of str, float or bool, or one such sequence a column
         The public values of the columns, as in `dpfast.histogram`.
     classes : sequence of str, float or bool
-        The public labels, in the same form.
+        The public labels.
     bins, bounds
-        For columns of numbers, instead of or together with `categories`: as in `dpfast.histogram`.
+        For columns of numbers: the number of bins or their edges, and the bounds, as in
+        `dpfast.histogram`. Alone, or together with `categories` for other columns.
     epsilon, delta, rho, neighbors
         As in `KMeans`.
     max_iter : int, default 5
-        Number of rounds, 2 or more.
+        The number of rounds, 2 or more.
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
     term_scores_ : list of d float64 arrays, (bins, 1) for two classes or (bins, classes)
-        The amount that each bin of a column adds to the score of the second of two classes, or of
-        each class. The average of a shape over the rows is 0.
+        For each column, the score that each bin adds: for the second of two classes, or for each
+        class. The average of these scores over the rows is 0.
     intercept_ : float64 array of shape (1,) or (classes,)
     bin_counts_ : list of d float64 arrays
-        Number of rows of each bin, with noise.
+        For each column, the number of rows in each bin, with noise.
     class_count_ : float64 array of shape (classes,)
-        Number of rows of each class, with noise.
+        The number of rows of each class, with noise.
     classes_ : ndarray
     n_iter_ : int
     n_features_in_, feature_names_in_, loss_
@@ -112,15 +116,17 @@ class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
 
     Notes
     -----
-    Cost: one read of the data for each round. Numbers outside of their bins count as in the nearest
-    bin. NaN, null, and values outside the categories add nothing to a score; a row whose label is
+    Cost: one read of the data for each round. A number outside of all bins counts in the nearest
+    bin. NaN, null, and values that are not categories add nothing to a score. A row whose label is
     not a class is ignored.
 
-    Every bin has noise, so use few bins for few rows: 8 a column suit 20,000 rows at an epsilon of
-    1, and twice as many suit a delta or a larger loss.
+    Every bin has noise, so use few bins for few rows. For 20,000 rows and an epsilon of 1, use 8
+    bins for each column. With a delta or a larger loss, use twice as many.
 
     Examples
     --------
+    Rows are of class True if x is far from 0:
+
     >>> import numpy as np, dpfast as dp
     >>> x = np.linspace(-3, 3, 20_001)
     >>> y = np.abs(x) > 1.5
@@ -153,7 +159,10 @@ class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AdditiveBoostingRegressor(_Additive, Regressor):
-    """Predict numbers by a sum of one shape function a column: an explainable boosting machine.
+    """Predict numbers by a sum of learned terms, one a column: an explainable boosting machine.
+
+    Each column has public bins or categories. The term of a column is a number for each of them.
+    The prediction is the sum of these numbers, so the effect of each column can be read and drawn.
 
     Privacy
     -------
@@ -164,24 +173,27 @@ class AdditiveBoostingRegressor(_Additive, Regressor):
     categories, bins, bounds
         As in `AdditiveBoostingClassifier`.
     y_bounds : (float, float)
-        Public limits of the target.
+        Public limits of the target. Values outside are clamped.
     epsilon, delta, rho, neighbors
         As in `KMeans`.
     max_iter : int, default 5
-        Number of rounds, 2 or more.
+        The number of rounds, 2 or more.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        How NaN among the targets is treated, as in `quantile`; "drop" leaves out the whole row.
+        How NaN among the targets is treated: "raise" is an error after the spend, "lower" and
+        "upper" replace NaN by that bound, a number replaces NaN by that number, and "drop" leaves
+        out the whole row.
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
     term_scores_ : list of d float64 arrays of shape (bins,)
-        The amount that each bin of a column adds to the prediction. The average of a shape over the
-        rows is 0.
+        For each column, the number that each bin adds to the prediction. The average of these
+        numbers over the rows is 0.
     intercept_ : float
+        The constant of the prediction.
     n_rows_ : float
-        Number of rows, with noise.
+        The number of rows, with noise.
     bin_counts_, n_iter_
         As in `AdditiveBoostingClassifier`.
     n_features_in_, feature_names_in_, loss_
@@ -194,12 +206,14 @@ class AdditiveBoostingRegressor(_Additive, Regressor):
 
     Notes
     -----
-    Cost, and numbers outside of bins: as for `AdditiveBoostingClassifier`. A residual counts as at
-    most half of the width of the target's bounds (Huber loss), and predictions are within these
-    bounds.
+    Cost: one read of the data for each round. A number outside of all bins counts in the nearest
+    bin. The loss function is Huber's: residuals are limited to half of the width of `y_bounds`.
+    Predictions are within `y_bounds`.
 
     Examples
     --------
+    Learn the square of x:
+
     >>> import numpy as np, dpfast as dp
     >>> x = np.linspace(-3, 3, 20_001)
     >>> ebm = dp.learn.AdditiveBoostingRegressor(bins=8, bounds=(-3, 3), y_bounds=(0, 9), epsilon=1)

@@ -51,16 +51,16 @@ MOST = 1000
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """The private scores of a learner on folds of rows that it did not learn from.
+    """The private scores of a learner, each on a fold of rows that it did not learn from.
 
     Attributes
     ----------
     scores : float64 array of shape (cv,)
-        The scores, as returned by `score` of the learner with a loss.
+        One score for each fold, as the learner's method `score` with a loss returns it.
     loss : Pure, Approx or ZCDP
-        The spent loss.
+        The loss of all scores together, which was spent.
     part : Pure or ZCDP
-        The part of the loss of each fit, and of each score, for one row or one person.
+        The part of the loss that each fit and each score has, for one row or one person.
 
     Examples
     --------
@@ -95,37 +95,39 @@ def cross_validate(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[CrossValidation]:
-    """Return private scores of a learner on rows that it did not learn from, for one loss.
+    """Score a learner privately on rows that it did not learn from, for one loss.
 
-    Rows are divided at random into `cv` folds. For each fold a copy of the learner learns from the
+    Rows are divided at random into `cv` folds. For each fold, a copy of the learner learns from the
     other folds, and is scored on this fold.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row with its label, added or removed, or replaced
-    (`neighbors` of the learner), and with `ids` in all rows of one person. All scores together
-    satisfy the requested loss: a row is in `cv` - 1 fits and in one score, and each fit and each
-    score spends a `cv`-th part of the loss (``dpfast/learn/cross_validation.py`` has the proof;
-    Dwork, McSherry, Nissim and Smith, TCC 2006). Folds are secret and do not depend on the values
-    of rows, and all rows of a person are in the same fold. The learner of each fold is discarded.
+    (`neighbors` of the learner). With `ids` they differ in all rows of one person. All scores
+    together satisfy the requested loss. A row takes part in `cv` - 1 fits and in one score, and
+    each fit and each score spends a `cv`-th part of the loss (Dwork, McSherry, Nissim and Smith,
+    TCC 2006; ``dpfast/learn/cross_validation.py`` has the proof). The folds are secret, and do not
+    depend on the values of rows. All rows of a person are in the same fold. The fitted copies are
+    discarded.
 
     Parameters
     ----------
     estimator : learner of dpfast.learn that has a score
-        The learner, which is not changed. Its own loss is not used here.
+        The learner. It is not changed, and its own loss is not used.
     X : array_like of shape (n, d), structured array, table, or source
+        The rows, as in `fit`.
     y : array_like of shape (n,), or str
-        Labels or targets, as in `fit`; clusterings ignore it.
+        The labels or targets, as in `fit`. Learners of clusters ignore `y`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     cv : int, default 5
-        Number of folds, from 2 to 1,000.
+        The number of folds, from 2 to 1,000.
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most, in each fit and in each
+        With `ids` only: the largest number of rows of a person that count, in each fit and in each
         score.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default the budget
@@ -137,28 +139,30 @@ def cross_validate(
     Returns
     -------
     CrossValidation
-        With the `scores`, their `mean`, and the `part` of the loss of each fit and score.
+        The result, with the attributes `scores`, `mean` and `part`.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument, as in `fit`; nothing has been spent.
+        For a bad argument, as in `fit`. Nothing has been spent.
     BudgetError
-        If the budget has too little left; nothing has been spent.
+        If the budget has too little left. Nothing has been spent.
     DataError
-        As `fit` and `score`; the spent budget is not refunded.
+        As in `fit` and `score`. The spent budget is not refunded.
 
     Notes
     -----
-    Cost: `cv` fits and scores, and a read of the data to number its rows.
+    Cost: `cv` fits and scores, and one read of the data to number its rows.
 
-    A fit has a `cv`-th part of the loss and `cv` - 1 of `cv` parts of the rows. So scores are lower
-    than the score of a fit of all rows with the whole loss, and decrease with the number of folds.
-    scikit-learn's `cross_validate` with a learner of dpfast pays for the fits, and its scores are
-    NOT PRIVATE.
+    Each fit has only a `cv`-th part of the loss, and ``(cv - 1) / cv`` of the rows. So scores are
+    lower than the score of a fit on all rows with the whole loss, and more folds give lower scores.
+    Do not use scikit-learn's `cross_validate`: it pays for the fits, and its scores are NOT
+    PRIVATE.
 
     Examples
     --------
+    Score a logistic regression on four folds, each with a quarter of epsilon:
+
     >>> import numpy as np, dpfast as dp
     >>> x = np.linspace(0, 10, 20_001)[:, None]
     >>> late = (x[:, 0] > 7).astype(int)
@@ -174,9 +178,8 @@ def cross_validate(
     whole = loss_of(epsilon, delta, rho)
     rows, unit = estimator._taken(X, y, None, ids, max_rows, budget)
     if of_engine(rows.source):
-        checks.fail_kind(
-            "X", "data in memory or in files, because rows of an engine have no order", X
-        )
+        rule = "data in memory or in files, because rows of a query engine have no order"
+        checks.fail_kind("X", rule, X)
     part = _part(whole, unit.neighbors, folds)
     of_parts = changed(unit, neighbors="add-remove")
     # Both calls raise an error if the model or the mean cannot be released, before anything is

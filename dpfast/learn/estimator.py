@@ -1,7 +1,7 @@
-"""The base class of all learners, with scikit-learn's conventions but without scikit-learn.
+"""The base class of all learners. It follows scikit-learn's conventions and does not import it.
 
-`fit` is the same for all of them: it checks the arguments, pays for all rounds at once, runs them,
-and stores the results. A learner defines its queries in `_training`.
+`fit` is the same for all learners: it checks the arguments, pays for all rounds at once, runs the
+rounds, and stores the results. A learner defines its queries in `_training`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Learner = TypeVar("Learner", bound="Estimator")
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
-#: Public values of every column, or of each column that is not numeric.
+#: The public values of all columns, or of each column that is not numeric.
 CategoriesEach: TypeAlias = (
     Categories | Sequence[Categories | NDArray[np.generic] | None] | NDArray[np.generic]
 )
@@ -68,7 +68,7 @@ LARGE = 12
 
 
 class NotFittedError(DpfastError, ValueError, AttributeError):
-    """The estimator has learned nothing yet; call `fit` first."""
+    """The learner has not been fitted yet; call `fit` first."""
 
 
 class Training(NamedTuple):
@@ -97,9 +97,9 @@ def _shaped(value: Any) -> Any:
 def as_fitted(
     method: Callable[Concatenate[Learner, Arguments], Answer],
 ) -> Callable[Concatenate[Learner, Arguments], Answer]:
-    """Run a method of a fitted learner with the arguments that `fit` had, even if changed later.
+    """Run a method of a fitted learner with the arguments of `fit`, even if they changed later.
 
-    Learned attributes belong to the classes, bounds and categories of `fit`, not to later ones.
+    Learned attributes belong to the classes, bounds and categories that `fit` used.
     """
 
     @functools.wraps(method)
@@ -118,8 +118,9 @@ def as_fitted(
 class Estimator(ABC):
     """The base class of learners from noisy sums.
 
-    A learner is a dataclass. Its fields are the arguments of the constructor, stored unchanged, and
-    `fit` checks them. Learned results, which are private, are in attributes that end in ``_``.
+    A learner is a dataclass. Its fields are the arguments of the constructor, stored unchanged.
+    `fit` checks them. The results that `fit` learns are private, and are in attributes that end in
+    ``_``.
     """
 
     #: The arguments of all learners. A learner accepts those with ``init=False`` only if it
@@ -132,9 +133,9 @@ class Estimator(ABC):
     nan: NanPolicy = field(default="raise", init=False)
     weight_bounds: Bounds | None = field(default=None, init=False)
 
-    #: The kind of estimator, as scikit-learn names it; the name in the ledger; whether classifiers
-    #: have two classes only; whether labels or targets are learned; and whether rows with NaN are,
-    #: whatever `nan` is.
+    #: The kind of estimator, as scikit-learn names it. The name in the ledger. Whether a classifier
+    #: has two classes only. Whether labels or targets are learned. Whether rows with NaN are
+    #: allowed for any `nan`.
     _estimator_type: ClassVar[str]
     _name: ClassVar[str]
     _two_classes: ClassVar[bool] = False
@@ -151,11 +152,12 @@ class Estimator(ABC):
         Parameters
         ----------
         deep : bool, default True
-            Without effect: no argument is an estimator. It exists for scikit-learn.
+            This has no effect, because no argument is an estimator. It exists for scikit-learn.
 
         Returns
         -------
         dict
+            The arguments.
 
         Examples
         --------
@@ -180,7 +182,7 @@ class Estimator(ABC):
         Raises
         ------
         ArgumentError
-            If there is no such argument. Then no parameter has been changed.
+            If there is no such argument. No argument has been changed.
 
         Examples
         --------
@@ -218,27 +220,30 @@ class Estimator(ABC):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Prepared[Self]:
-        """Learn from rows, spending the privacy loss of this learner.
+        """Learn from rows, and spend the privacy loss of this learner.
 
         Parameters
         ----------
         X : array_like of shape (n, d), structured array, table, or source
+            The rows, with a column for each feature.
         y : array_like of shape (n,), or str
             The label or the target of each row. If the columns of X have names, `y` may be the name
-            of a column, which then is not a feature. Learners of clusters and components ignore
+            of a column, which is then not a feature. Learners of clusters and components ignore
             `y`.
         ids : array_like of shape (n,), or str, optional
-            The id of the person of each row, or the name of the column of ids, which then is not a
-            feature. Then the privacy unit is a person: neighbors differ in all rows of one person
-            (``dpfast/sulq/rounds.py`` has the proof).
+            The id of the person that each row belongs to, or the name of the column of ids, which
+            is then not a feature. With ids the privacy unit is a person: neighbors differ in all
+            rows of one person (``dpfast/sulq/rounds.py`` has the proof).
         max_rows : int, optional
-            With `ids`, and only then: how many rows of a person count at most. If a person has more
-            rows, a uniform choice of them counts, made by a fresh secret key once for the whole
-            fit.
+            With `ids` only: the largest number of rows of a person that count. If a person has more
+            rows, a uniformly random choice of so many rows counts. A fresh secret key makes this
+            choice once for the whole fit.
         budget : Budget, optional
-            Pays before data or randomness are touched; by default the budget of the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default the
+            budget of the ``with`` block.
         rng : Generator, optional
-            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+            The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
+            a budget refuses it.
 
         Returns
         -------
@@ -290,7 +295,7 @@ class Estimator(ABC):
         """Check the data arguments by type; return the rows and their privacy unit."""
         id_column, name = (None, None) if ids is None else (checked(ids), id_name(ids))
         if ids is not None and max_rows is None:
-            checks.fail("max_rows", "given with ids, to limit the rows of a person", None)
+            checks.fail("max_rows", "given with ids, to bound the rows of a person", None)
         # "auto" is not allowed here.
         most = None if max_rows is None else checks.rows_each(max_rows)
         unit = Unit(relation_of(self.neighbors, budget), name, most)
@@ -307,7 +312,7 @@ class Estimator(ABC):
     def _prepared(
         self, rows: Rows, unit: Unit, loss: Loss, budget: Budget | None, rng: Generator | None
     ) -> Prepared[None]:
-        """Check all other arguments, and return the fit, ready to pay and run."""
+        """Check all other arguments, and return the fit, which is ready to pay and run."""
         relation, most = unit.neighbors, checks.rows_each(unit.max_rows or 1)
         of_rows = "add-remove" if rows.weights else unit.of_rows
         weights = rows.weights and (rows.weights.most, rows.weights.unit)
@@ -326,7 +331,7 @@ class Estimator(ABC):
         if not checks.is_auto(self.bounds):
             return learned(rows, loss, budget=budget, rng=rng).then(keep)
         first, remaining = divided(loss)
-        # Raises if the model cannot be fitted, before anything is spent.
+        # This raises an error if the model cannot be fitted, before anything is spent.
         learned(rows, remaining, budget=None, rng=rng)
         of_row = first if unit.ids is None else one_row(first, relation, most)
         missing_rule = checks.nan_policy(self.nan, unit.of_rows)
@@ -346,7 +351,7 @@ class Estimator(ABC):
 
     @property
     def _bounds(self) -> Any:
-        """The public limits of the columns: the argument, or with "auto" those found by `fit`."""
+        """The public limits of the columns: the argument, or with "auto" those that `fit` found."""
         return vars(self).get("bounds_", ANY) if checks.is_auto(self.bounds) else self.bounds
 
     @abstractmethod
@@ -358,11 +363,11 @@ class Estimator(ABC):
         return Columns((), None if self.bounds is None else checks.pairs_given(self.bounds))
 
     def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> Rows:
-        """Return rows to learn from, or with `width` rows to score, checked for that width."""
+        """Return the rows to learn from; with `width` the rows to score, checked for this width."""
         return unlabeled_rows(X, self._columns(), width)
 
     def _check_fitted(self) -> None:
-        """Raise `NotFittedError` before `fit`; scikit-learn's error too if that is imported."""
+        """Raise `NotFittedError` before `fit`; also as scikit-learn's error if that is imported."""
         if "n_features_in_" in vars(self):
             return
         kind: type[Exception] = NotFittedError
@@ -422,31 +427,33 @@ class Weighted(Estimator):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Prepared[Self]:
-        """Learn from rows with optional weights, spending the privacy loss of this learner.
+        """Learn from rows with optional weights, and spend the privacy loss of this learner.
 
         Parameters
         ----------
         X : array_like of shape (n, d), structured array, table, or source
+            The rows, with a column for each feature.
         y : array_like of shape (n,), or str
             The label or the target of each row. If the columns of X have names, `y` may be the name
-            of a column, which then is not a feature. Learners of clusters and components ignore
+            of a column, which is then not a feature. Learners of clusters and components ignore
             `y`.
         sample_weight : array_like of shape (n,), optional
-            A number for each row, a function of that row alone: how many times the row counts.
-            Weights are clamped to `weight_bounds`, and noise is calibrated to a row of the largest
-            weight.
+            How many times each row counts. A weight must be a function of its row alone. Weights
+            are clamped to `weight_bounds`, and noise is calibrated to a row of the largest weight.
         ids : array_like of shape (n,), or str, optional
-            The id of the person of each row, or the name of the column of ids, which then is not a
-            feature. Then the privacy unit is a person: neighbors differ in all rows of one person
-            (``dpfast/sulq/rounds.py`` has the proof).
+            The id of the person that each row belongs to, or the name of the column of ids, which
+            is then not a feature. With ids the privacy unit is a person: neighbors differ in all
+            rows of one person (``dpfast/sulq/rounds.py`` has the proof).
         max_rows : int, optional
-            With `ids`, and only then: how many rows of a person count at most. If a person has more
-            rows, a uniform choice of them counts, made by a fresh secret key once for the whole
-            fit.
+            With `ids` only: the largest number of rows of a person that count. If a person has more
+            rows, a uniformly random choice of so many rows counts. A fresh secret key makes this
+            choice once for the whole fit.
         budget : Budget, optional
-            Pays before data or randomness are touched; by default the budget of the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default the
+            budget of the ``with`` block.
         rng : Generator, optional
-            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+            The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
+            a budget refuses it.
 
         Returns
         -------
@@ -458,7 +465,7 @@ class Weighted(Estimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Binned(Estimator):
-    """A learner from bins of numbers and from categories; a NaN is in none of them."""
+    """A learner on bins of numbers and on categories. A NaN is in no bin and no category."""
 
     categories: CategoriesEach | None = field(default=None, kw_only=False)
     bins: int | Sequence[Number | Sequence[Number] | None] | NDArray[np.generic] | None = None

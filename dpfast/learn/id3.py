@@ -185,19 +185,19 @@ class Nodes(_Shape):
 
 @dataclass(frozen=True)
 class Tree(_Shape):
-    """A learned decision tree; all of its numbers are private.
+    """A learned decision tree. All its numbers are private.
 
     Attributes
     ----------
     feature : int64 array of shape (nodes,)
         The column by which a node divides its rows; -1 for a leaf. Node 0 is the root.
     children : int64 array of shape (nodes,)
-        The first of its children. They are in the order of the column's values, and the last child
-        is for rows with none of these values. -1 for a leaf.
+        The number of the first child; -1 for a leaf. The children follow in the order of the
+        column's values, and the last child is for rows with none of these values.
     values : int64 array of shape (nodes,)
-        Number of values of the column; 0 for a leaf.
+        The number of values of the column; 0 for a leaf.
     counts : float64 array of shape (nodes, classes)
-        Number of rows of each class at each node, with noise.
+        The number of rows of each class at each node, with noise.
     deviation : float64 array of shape (nodes,)
         The standard deviation of the noise in each count of a node.
     """
@@ -305,47 +305,54 @@ MOST_CHOICES = 1 << 12
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ID3Classifier(Binned, ProbabilisticClassifier):
-    """Learn a decision tree over public categories from noisy counts alone.
+    """Learn a decision tree over public categories or bins of the columns.
+
+    The tree is grown level by level (ID3). Each node divides its rows by the values of one column.
+    By default the exponential mechanism chooses the column. Noisy counts of the classes at the
+    leaves give the predictions.
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
-    (`neighbors`). The tree, its counts included, satisfies the requested loss, all rounds together.
-    The algorithm is ID3 of Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the joint
-    sensitivity of a level. With `splits` "exponential" it follows Friedman and Schuster, KDD 2010,
-    with the bounded range of scores that all move in one direction. With ``criterion="entropy"``
-    and "exponential" the loss holds for datasets of at most `most_rows` rows; a larger dataset is
-    refused, which shows that it is larger.
+    Neighbors are datasets that differ in one row with its label: added or removed, or replaced
+    (`neighbors`). The tree and its counts satisfy the requested loss, all rounds together. The
+    algorithm is ID3 of Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the joint
+    sensitivity of a level. With ``splits="exponential"`` it follows Friedman and Schuster, KDD
+    2010, and uses that all scores move in the same direction (bounded range).
+
+    With ``criterion="entropy"`` and "exponential" the loss holds for datasets of at most
+    `most_rows` rows. A larger dataset is refused, and this error reveals that it is larger.
 
     Parameters
     ----------
     categories : sequence of str, float or bool, or one such sequence a column
         The public values of the columns, as in `dpfast.histogram`: texts, or numbers or truth
-        values in ascending order. A single list of numbers applies to every column.
+        values in ascending order. A single list of numbers is for every column.
     classes : sequence of str, float or bool
-        The public labels, in the same form.
+        The public labels.
     bins, bounds
-        For columns of numbers, instead of or together with `categories`: as in `dpfast.histogram`.
+        For columns of numbers: the number of bins or their edges, and the bounds, as in
+        `dpfast.histogram`. Alone, or together with `categories` for other columns.
     epsilon, delta, rho, neighbors
         As in `KMeans`.
     max_depth : int, optional
-        The largest number of attributes that are tested on the way to a leaf. By default 3, or
-        fewer if there are so few rows for the loss that noise would hide the rows of a leaf; a
-        thirteenth of the loss then pays for the number of rows.
+        The largest number of columns that are tested on the way to a leaf. By default 3, or fewer
+        if noise would hide the rows of a leaf. To find this out, a thirteenth of the loss pays for
+        a noisy number of rows.
     criterion : {"entropy", "gini", "max"}, default "gini"
-        What a split minimizes: the entropy of the classes, the errors of a guess that follows the
-        class frequencies of a node (Gini), or the rows outside the most frequent class.
+        The impurity of the child nodes, which a split minimizes. "entropy": the entropy of the
+        classes. "gini": the expected errors of a guess that is drawn by the class frequencies of a
+        node. "max": the number of rows outside the most frequent class.
     splits : {"exponential", "counts"}, default "exponential"
-        How attributes are chosen: by the exponential mechanism, or from noisy counts of each value
-        and class.
+        How the column of a split is chosen: by the exponential mechanism, or from noisy counts of
+        each value and class.
     most_rows : int, optional
-        The largest number of rows, a public number that ``criterion="entropy"`` with "exponential"
-        needs; by default, for ``neighbors="replace"``, the number of rows.
+        A public limit on the number of rows. Only ``criterion="entropy"`` with "exponential" needs
+        it. Under "replace" it is by default the number of rows.
 
     Attributes
     ----------
     tree_ : Tree
-        With `feature`, `children`, `values` and `counts` of each node, `depth` and `leaves`.
+        The tree: `feature`, `children`, `values` and `counts` of each node, `depth` and `leaves`.
     classes_ : ndarray
     n_features_in_, feature_names_in_, loss_
         As in `KMeans`.
@@ -355,26 +362,30 @@ class ID3Classifier(Binned, ProbabilisticClassifier):
     ArgumentError, ArgumentTypeError, BudgetError
         By `fit`, as in `KMeans`.
     DataError
-        By `fit`, if there are more than `most_rows` rows; the spent budget is not refunded.
+        By `fit`, if there are more than `most_rows` rows. The spent budget is not refunded.
 
     Notes
     -----
-    A number or text that is not a value of its column, NaN and null too, counts as one additional
-    value, which is not split any further. A row whose label is not a class is ignored.
+    Cost: one read of the data for each level. All nodes of a level are counted in one pass, up to
+    2**25 cells of node, value and class.
 
-    Cost: a read of the data for each level. All nodes of a level are counted in one pass, up to
-    2**25 cells of node, value and class; with "counts" a node also becomes a leaf if it seems to
-    have fewer rows than the noise of its cells. Rounds that a small tree does not need improve the
-    counts of the leaves. Differences between leaves are shrunk by the part that noise explains
-    (after James and Stein), and splits that noise explains fully are removed; this uses released
-    numbers only.
+    *Which values count.* A number or text that is not a value of its column, including NaN and
+    null, counts as one additional value. Its node is not split further. A row whose label is not a
+    class is ignored.
 
-    "exponential" is mostly better: with "counts", the loss of a level is shared by all attributes.
-    Every further level leaves less loss for each level. Two or three levels are usual; more levels
-    help only with many rows.
+    *Which options to choose.* "exponential" is usually better, because with "counts" all columns
+    share the loss of a level. Each further level leaves less loss for the others. Two or three
+    levels are usual, and more help only with many rows.
+
+    *What happens after the counts.* Rounds that a small tree does not need improve the counts of
+    the leaves. Differences between leaves are shrunk by the part that noise explains (James and
+    Stein), and splits that noise explains fully are removed. This uses released numbers only. With
+    "counts" a node also becomes a leaf if it seems to have fewer rows than the noise of its cells.
 
     Examples
     --------
+    Rows say yes in sunshine, and in rain without wind:
+
     >>> import numpy as np, dpfast as dp
     >>> sky = np.repeat(["sun", "rain", "cloud"], 4000)
     >>> windy = np.tile([0, 1], 6000)
