@@ -340,83 +340,93 @@ LITTLE, LITTLE_BESIDE_POOR = 1 / 50, 1 / 10
 class KMeans(Transformer, Scored):
     """Learn centers of clusters from noisy counts and sums alone.
 
+    This is k-means. In each round every row belongs to its nearest center. The noisy count and the
+    noisy sum of the rows of a center give its next position.
+
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). The
-    centers, and the counts, satisfy the requested loss, all rounds together. (k-means of Blum,
-    Dwork, McSherry and Nissim, PODS 2005, with noise for the joint sensitivity of a round and exact
-    composition.) Neither labels nor the inertia of the data are stored.
+    Neighbors are datasets that differ in one row: added or removed, or replaced (`neighbors`). The
+    centers and the counts satisfy the requested loss, all rounds together. This is the k-means of
+    Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the joint sensitivity of a round,
+    and exact composition. Neither labels nor the inertia of the data are stored.
 
     Parameters
     ----------
     n_clusters : int, default 8
+        The number of clusters.
     bounds : (float, float), or a pair for each column
-        Public limits of the values, in the data's units; values outside are clamped. The bounds
-        must not come from the data.
+        Public limits of the values, in the units of the data. Values outside are clamped. The
+        bounds must not come from the data.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of `fit`: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget of `fit`, else "add-remove".
     max_iter : int, optional
-        Number of rounds, each with an equal part of the loss. By default the first round has a
-        fifth of the loss, and its released answers decide whether the rest is for four, two or one
-        more rounds; one round is best with few rows for the loss, the clusters and the columns.
-        With nine columns or fewer, a tenth of the loss first pays for the number of rows; if there
-        are few rows, the rest of the loss, or half of the rest, pays for the counts of up to 512
-        cells. `max_iter` must not be chosen by looking at results.
+        The number of rounds, each with an equal part of the loss. `max_iter` must not be chosen by
+        looking at results. By default the number is chosen from released answers. The first round
+        has a fifth of the loss, and its answers decide whether four, two or one more rounds share
+        the rest. One more round is best if there are few rows. With nine columns or fewer, a tenth
+        of the loss first pays for the number of rows. If there are few rows, the rest of the loss,
+        or half of it, then pays for the counts of up to 512 cells.
     init : "cells", "spread", or array_like of shape (n_clusters, d), default "cells"
-        The starting centers. "cells": the first round counts and sums the rows of up to eight
-        public cells for each cluster, and starting centers are computed from these released numbers
-        alone (with four rounds or more, the second round does the same with two cells for each
-        cluster). "spread": public points far from one another and from the bounds (used for a
-        single round, and for more than 256 clusters). An array must not come from the data.
+        The starting centers. "cells": they are computed from the first round, which counts and sums
+        the rows of up to eight public cells for each cluster. With four rounds or more, the second
+        round does the same with two cells for each cluster. "spread": public points far from one
+        another and from the bounds. These are also used for a single round, and for more than 256
+        clusters. An array must not come from the data.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        How NaN is treated, as in `quantile`; "drop" leaves out the whole row.
+        How NaN is treated: "raise" is an error after the spend, "lower" and "upper" replace NaN by
+        that bound, a number replaces NaN by that number, and "drop" leaves out the whole row.
     weight_bounds : (float, float), optional
-        Public limits of the weights in `fit`, not negative; weights outside are clamped. The bounds
+        Public limits of the weights in `fit`, at least 0. Weights outside are clamped. The limits
         must not come from the data. Noise is calibrated to a row of the largest weight
-        (``dpfast/learn/weights.py`` has the proof), and a number of rows is then a sum of weights.
-        Ignored without weights.
+        (``dpfast/learn/weights.py`` has the proof). With weights, a number of rows is a sum of
+        weights. Without weights, this argument has no effect.
 
     Attributes
     ----------
     cluster_centers_ : float64 array of shape (n_clusters, d)
         The centers, within the bounds.
     cluster_counts_ : float64 array of shape (n_clusters,)
-        Number of rows of each center in the last round, with noise.
+        The number of rows of each center in the last round, with noise.
     n_iter_ : int
-        Number of rounds, without the round for the number of rows.
+        The number of rounds, without the round for the number of rows.
     n_features_in_ : int
+        The number of columns.
     feature_names_in_ : array of str, if the columns have names
+        The names of the columns.
     loss_ : Pure, Approx or ZCDP
-        The spent loss.
+        The loss that was spent.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        By `fit`, for a bad argument; nothing has been spent.
+        By `fit`, for a bad argument. Nothing has been spent.
     BudgetError
-        By `fit`, when the budget has too little left; nothing has been spent.
+        By `fit`, if the budget has too little left. Nothing has been spent.
     DataError
-        By `fit`, for NaN under ``nan="raise"``; the spent budget is not refunded.
+        By `fit`, if a value is NaN, with ``nan="raise"``. The spent budget is not refunded.
 
     Notes
     -----
-    Cost: a read of the data for each round, about as fast as an iteration of Lloyd's algorithm for
-    as many centers as the round has cells.
+    Cost: one read of the data for each round. A round takes about as long as an iteration of
+    Lloyd's algorithm with as many centers as the round has cells.
 
-    A center whose noisy count is less than three standard deviations of the noise has no reliable
-    mean. Such a center moves to the center with most rows, and the two share these rows in the next
-    round; after the last round such a center stays. If no center has such a count, all centers move
-    half way to the mean of all rows. With three columns or more, means are shrunk towards one
-    another by the part of their differences that noise explains (James and Stein). All decisions
-    between rounds depend on released numbers only.
+    *Centers without enough rows.* If the noisy count of a center is below three standard deviations
+    of the noise, its mean is not reliable. Such a center moves to the center with the most rows,
+    and the two share these rows in the next round. After the last round it stays where it is. If
+    all centers have such counts, all move half way to the mean of all rows. With three columns or
+    more, means are shrunk towards one another by the part of their differences that noise explains
+    (James and Stein). All decisions between rounds depend on released numbers only.
 
-    Parameters can be read and set as in scikit-learn, which can clone the object and put it into a
-    pipeline; a budget is therefore an argument of `fit`.
+    *scikit-learn.* Arguments can be read and set as in scikit-learn, which can clone the object and
+    put it into a pipeline. For this reason the budget is an argument of `fit`.
+
 
     Examples
     --------
+    Two clusters of 5000 rows each, at 0.2 and 0.8:
+
     >>> import numpy as np, dpfast as dp
     >>> x = np.concatenate([np.full((5000, 2), 0.2), np.full((5000, 2), 0.8)])
     >>> budget = dp.Budget(rho=1)
@@ -467,7 +477,7 @@ class KMeans(Transformer, Scored):
 
     @as_fitted
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """Return the number of the nearest center of each row.
+        """Return the number of the nearest center for each row.
 
         NOT PRIVATE: a prediction is a function of its row. Do not publish predictions for secret
         rows.
@@ -475,27 +485,27 @@ class KMeans(Transformer, Scored):
         Parameters
         ----------
         X : array_like of shape (n, d), structured array, table, or source
-            Clamped as in `fit`.
+            The rows. They are clamped as in `fit`.
 
         Returns
         -------
         int64 array of shape (n,)
-            -1 for rows with a NaN under ``nan="drop"``.
+            The numbers of centers, from 0 on. With ``nan="drop"``, -1 for rows with a NaN.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            For rows with another number of columns.
+            If the columns differ from the columns in `fit`.
         DataError
-            For NaN under ``nan="raise"``.
+            If a value is NaN, with ``nan="raise"``.
         """
         labels = self._grid(self.n_features_in_).labels(self._rows(X), self.cluster_centers_)
         missing = labels == len(self.cluster_centers_)
         if self.nan == "raise" and missing.any():
             raise DataError(
-                "X holds NaN, which nan='raise' does not allow: fit with nan='drop' or a number"
+                "X contains NaN, which nan='raise' does not allow: fit with nan='drop' or a number"
             )
         labels[missing] = -1
         return labels
@@ -512,18 +522,18 @@ class KMeans(Transformer, Scored):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Prepared[NDArray[np.int64]]:
-        """Call `fit`, then `predict`, which is not private.
+        """Call `fit`, then `predict`. The returned predictions are not private.
 
         Parameters
         ----------
         X, y, sample_weight
-            As for `fit`.
+            As in `fit`.
         ids : array_like of shape (n,), or str, optional
             The id of the person that each row belongs to, or the name of the column of ids, which
             is then not part of the data. The privacy unit is a person: neighbors differ in all rows
             of one id.
         max_rows : int, optional
-            With `ids`, and only then: how many rows of a person count at most.
+            With `ids` only: the largest number of rows of a person that count.
         budget : Budget, optional
             The budget that pays, before rows are read or random bits are drawn; by default the
             budget of the ``with`` block.
@@ -534,7 +544,7 @@ class KMeans(Transformer, Scored):
         Returns
         -------
         int64 array of shape (n,)
-            NOT PRIVATE, as the return value of `predict`.
+            The numbers of the nearest centers. NOT PRIVATE, like the result of `predict`.
 
         Examples
         --------

@@ -65,56 +65,61 @@ BEYOND, MATTERS = 3.0, 0.1
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearRegression(Weighted, Regressor):
-    """Fit linear least squares to noisy sums.
+    """Fit linear least squares by noisy sums.
 
     With enough rows, the sums are products of all features and the target. With fewer rows, the
-    sums determine one direction in the features, and the slope along this direction. If noise hides
-    the direction, too, the prediction is the noisy mean of the target. Noisy answers choose between
-    these three.
+    sums determine one direction in the space of features, and the slope along this direction. If
+    noise hides this direction too, the prediction is the noisy mean of the target. Noisy answers
+    choose between these three cases.
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row with its target, added or removed, or replaced
+    Neighbors are datasets that differ in one row with its target: added or removed, or replaced
     (`neighbors`). All rounds together satisfy the requested loss (``dpfast/sulq/rounds.py`` has the
-    proof), and all attributes are computed from their answers. Rows are rounded to a public grid
-    between their bounds, so all sums are exact integers. The noise in products is as in "Analyze
-    Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014) with half of the variance off the
-    diagonal, for the same loss. ``dpfast/learn/normal_equations.py`` has the proof for the sums of
-    the earlier rounds.
+    proof). All attributes are computed from their answers.
+
+    Rows are rounded to a public grid between their bounds, so all sums are exact integers. The
+    noise in products is as in "Analyze Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014), but
+    off the diagonal it has half of that variance, for the same loss.
+    ``dpfast/learn/normal_equations.py`` has the proof for the sums of the earlier rounds.
 
     Parameters
     ----------
     bounds : (float, float), or a pair for each column
         Public limits of the features, as in `KMeans`.
     y_bounds : (float, float)
-        Public limits of the target.
+        Public limits of the target. Values outside are clamped.
     epsilon, delta, rho, neighbors
         As in `KMeans`.
     fit_intercept : bool, default True
-        Whether the model has an intercept; otherwise the prediction at 0 is 0.
+        Whether the model has an intercept. Without an intercept, the prediction at 0 is 0.
     ridge : "noise" or float, default "noise"
-        A number that is added to the sum of squares of each feature, in units of half the width of
-        its bounds, so that the solution is stable: it acts like that many rows at a bound. "noise"
-        adds the amount that the noise may hide, by its public standard deviation, and removes from
-        the slopes the part that noise explains. With a number, all products are released in one
-        round.
+        What is added to the sum of squares of each feature, to make the solution stable. A number
+        acts like so many additional rows at a bound of the feature; then all products are released
+        in one round. "noise" adds the amount that the noise may hide, according to its public
+        standard deviation, and removes from the slopes the part that noise explains.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        How NaN is treated, in features and target, as in `quantile`; "drop" leaves out the row.
+        How NaN in features and target is treated: "raise" is an error after the spend, "lower" and
+        "upper" replace NaN by that bound, a number replaces NaN by that number, and "drop" leaves
+        out the whole row.
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
     coef_ : float64 array of shape (d,)
+        The slope of each feature.
     intercept_ : float
+        The prediction where all features are 0.
     coef_standard_error_ : float64 array of shape (d,) or None
-        Standard errors of the coefficients from the noise and the sampling of rows, to first order
-        (derived in ``dpfast/learn/normal_equations.py``), without the bias of the ridge. None if
-        they are unknown: if not all products were released (then noise chose the sums); with a
-        numeric `ridge` and no intercept, because no number of rows is released; and with `ids` or
-        weights, because rows are not independent or do not count alike.
+        Standard errors of the coefficients, from the noise and from the sampling of rows, to first
+        order (derived in ``dpfast/learn/normal_equations.py``). They do not include the bias of the
+        ridge. None if they are unknown. This is so if not all products were released, because then
+        noise chose the sums. It is so with a numeric `ridge` and no intercept, because no number of
+        rows is released. It is also so with `ids` or weights, because rows are then not
+        independent, or do not count equally.
     n_rows_ : float
-        Number of rows, with noise; only if there is an intercept.
+        The number of rows, with noise; only if there is an intercept.
     n_features_in_, feature_names_in_, loss_
         As in `KMeans`.
 
@@ -125,14 +130,18 @@ class LinearRegression(Weighted, Regressor):
 
     Notes
     -----
-    Cost: two or three reads of the data, one with a numeric `ridge`, each at about the speed of
+    Cost: two or three reads of the data, or one with a numeric `ridge`. Each takes about as long as
     ``X.T @ X``. The units of the columns do not matter. A negative eigenvalue of the noisy matrix
     counts as 0.
 
-    Parameters can be read and set as in scikit-learn; a budget is therefore an argument of `fit`.
+    Arguments can be read and set as in scikit-learn. For this reason the budget is an argument of
+    `fit`.
+
 
     Examples
     --------
+    A target with the slopes 3 and -1, and the intercept 5:
+
     >>> import numpy as np, dpfast as dp
     >>> x = np.stack([np.linspace(0, 10, 20_001), np.arange(20_001) % 7], axis=1)
     >>> y = 3 * x[:, 0] - x[:, 1] + 5
@@ -185,19 +194,20 @@ class LinearRegression(Weighted, Regressor):
         Parameters
         ----------
         confidence : float, default 0.95
-            The approximate share of intervals that contain the coefficient of the population.
+            The approximate probability that the interval contains the coefficient of the
+            population.
 
         Returns
         -------
         ndarray of float64, shape (d, 2)
-            The lower and the upper ends.
+            The lower and the upper end for each coefficient.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         DataError
-            If standard errors are unknown.
+            If the standard errors are unknown.
 
         Examples
         --------
@@ -212,7 +222,7 @@ class LinearRegression(Weighted, Regressor):
         self._check_fitted()
         if self.coef_standard_error_ is None:
             raise DataError(
-                "standard errors are unknown here: see coef_standard_error_ for the reasons"
+                "standard errors are unknown: the docstring lists when coef_standard_error_ is None"
             )
         width = normal(1 - share) * self.coef_standard_error_
         return np.stack([self.coef_ - width, self.coef_ + width], axis=1)
@@ -303,7 +313,7 @@ class _Walk:
         # So that coefficients do not overflow.
         *features, last = np.where(self._scale > 0, self._scale / REACH, 0.0).tolist()
         if last and max(features) > 2.0**800 * last:
-            rule = "at most 2**800 times as wide as those of a feature"
+            rule = "at most 2**800 times as wide as the bounds of any feature"
             checks.fail("y_bounds", rule, bounds[-1])
 
     def parts(self) -> list[Some]:

@@ -24,42 +24,46 @@ class LogisticRegression(MixedClassifier):
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
-    (`neighbors`). Everything that is learned satisfies the requested loss, all rounds together:
-    each round is a vector of exact integer sums with noise for its joint sensitivity
-    (``dpfast/learn/gradient_rounds.py`` has the proof; SuLQ, Blum, Dwork, McSherry and Nissim, PODS
-    2005; noisy gradients of a convex loss are as in Song, Chaudhuri and Sarwate, GlobalSIP 2013,
-    over all rows at once).
+    Neighbors are datasets that differ in one row with its label: added or removed, or replaced
+    (`neighbors`). Everything that `fit` learns satisfies the requested loss. Each round is a vector
+    of exact integer sums, the gradient of the loss function over all rows, with noise for its joint
+    sensitivity (``dpfast/learn/gradient_rounds.py`` has the proof). Noisy sums are from SuLQ (Blum,
+    Dwork, McSherry and Nissim, PODS 2005), and noisy gradients of a convex loss function from Song,
+    Chaudhuri and Sarwate, GlobalSIP 2013.
 
     Parameters
     ----------
     bounds : (float, float), or a pair for each column, optional
         Public limits of columns of numbers, as in `KMeans`. None for a column of categories.
     categories : sequence of str, float or bool, or one such sequence a column, optional
-        The public values of columns of categories, as in `dpfast.histogram`. With `bounds`, a
-        sequence with an entry for each column, None for a column of numbers.
+        The public values of columns of categories, as in `dpfast.histogram`. If there are also
+        columns of numbers: a sequence with an entry for each column, which is None for a column of
+        numbers.
     classes : sequence of str, float or bool
-        The public labels, in the same form.
+        The public labels.
     epsilon, delta, rho, neighbors
         As in `KMeans`.
     max_iter : int, default 5
-        Number of rounds, 2 or more.
+        The number of rounds, 2 or more.
     fit_intercept : bool, default True
         Whether the model has an intercept.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        How NaN is treated in columns of numbers, as in `quantile`; "drop" leaves out the whole row.
-        In a column of categories, NaN is no category.
+        How NaN in columns of numbers is treated: "raise" is an error after the spend, "lower" and
+        "upper" replace NaN by that bound, a number replaces NaN by that number, and "drop" leaves
+        out the whole row. In a column of categories, NaN is no category.
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
     coef_ : float64 array of shape (1, m) for two classes, or (classes, m)
-        The coefficient of each column of numbers, and of each value of a column of categories, for
-        the score of a class; in the order of the columns.
+        The coefficients in the score of the second of two classes, or of each class. In the order
+        of the columns, there is one for a column of numbers, and one for each value of a column of
+        categories.
     intercept_ : float64 array of shape (1,) or (classes,)
+        The constant of the score.
     class_count_ : float64 array of shape (classes,)
-        Number of rows of each class, with noise.
+        The number of rows of each class, with noise.
     classes_ : ndarray
     n_iter_ : int
     n_features_in_, feature_names_in_, loss_
@@ -72,19 +76,21 @@ class LogisticRegression(MixedClassifier):
 
     Notes
     -----
-    Cost: one read of the data for each round. A row whose label is not a class is ignored; a value
+    Cost: one read of the data for each round. A row whose label is not a class is ignored. A value
     that is not a category of its column adds nothing to any score. Numbers outside of their bounds
     are clamped, also by `predict`.
 
-    With K classes there is one multinomial model, which has less noise than K models of one class
-    against the others. Noise acts as a penalty: directions in which rows differ by less than the
-    noise have small weights.
+    With more than two classes there is one multinomial model. It has less noise than separate
+    models of each class against the others. Noise acts as a penalty: directions in which rows
+    differ by less than the noise get small weights.
 
-    More rounds help with a large loss or many rows: five are enough for 20,000 rows at an epsilon
-    of 1.
+    Five rounds are enough for 20,000 rows at an epsilon of 1. More rounds help with a larger loss
+    or more rows.
 
     Examples
     --------
+    Rows are "late" if x is above 7:
+
     >>> import numpy as np, dpfast as dp
     >>> x = np.linspace(0, 10, 20_001)
     >>> y = np.where(x > 7, "late", "early")
@@ -126,15 +132,18 @@ class LogisticRegression(MixedClassifier):
     def decision_function(self, X: object) -> Floats:
         """Return the score of each class for each row, or the score of the second of two classes.
 
-        NOT PRIVATE, with errors as in `predict_proba`.
+        NOT PRIVATE: a prediction is a function of its row. Do not publish predictions for secret
+        rows. Errors are raised as by `predict_proba`.
 
         Parameters
         ----------
-        X : as for `fit`
+        X : array_like of shape (n, d), structured array, table, or source
+            As in `fit`, without labels.
 
         Returns
         -------
         float64 array of shape (n,) or (n, classes)
+            The scores. The score of the second of two classes is above 0 if this class is likelier.
         """
         scores = self._apply(X, len(self.coef_), self._scores())
         return scores[:, 0] if len(self.coef_) == 1 else scores
@@ -162,7 +171,7 @@ class LogisticRegression(MixedClassifier):
 
 
 def likely(scores: Floats) -> Floats:
-    """Return class probabilities from scores; a single score is that of the second class."""
+    """Return class probabilities from scores; a single score is the score of the second class."""
     if scores.shape[1] == 1:
         scores = np.hstack([np.zeros_like(scores), scores])
     numbers = np.exp(scores - scores.max(axis=1, keepdims=True))
