@@ -57,41 +57,47 @@ MOST = 1 << 22
 class NaiveBayes(MixedClassifier):
     """Classify by independent columns, normal or categorical in each class, from noisy sums alone.
 
+    Within each class the columns count as independent. A column of numbers has a normal
+    distribution, whose mean and variance are learned. A column of categories has the frequencies of
+    its values.
+
     Privacy
     -------
-    Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
-    (`neighbors`). Everything that is learned satisfies the requested loss: one round of noisy sums
-    (Blum, Dwork, McSherry and Nissim, PODS 2005) for their joint sensitivity. (The sums are as in
-    Vaidya, Shafiq, Basu and Hong, WI 2013; noise covers all sums of a row at once.)
+    Neighbors are datasets that differ in one row with its label: added or removed, or replaced
+    (`neighbors`). Everything that `fit` learns satisfies the requested loss. It comes from one
+    round of noisy sums (Blum, Dwork, McSherry and Nissim, PODS 2005), with noise for the joint
+    sensitivity of all sums of a row. The sums are those of Vaidya, Shafiq, Basu and Hong, WI 2013.
 
     Parameters
     ----------
     bounds : (float, float), or a pair for each column, optional
         Public limits of columns of numbers, as in `KMeans`. None for a column of categories.
     categories : sequence of str, float or bool, or one such sequence a column, optional
-        The public values of columns of categories, as in `dpfast.histogram`. With `bounds`, a
-        sequence with an entry for each column, None for a column of numbers.
+        The public values of columns of categories, as in `dpfast.histogram`. If there are also
+        columns of numbers: a sequence with an entry for each column, which is None for a column of
+        numbers.
     classes : sequence of str, float or bool
-        The public labels, in the same form.
+        The public labels.
     epsilon, delta, rho, neighbors
         As in `KMeans`.
     alpha : float, default 1
-        A number of rows that is added to the count of each value of a column of categories, in each
-        class.
+        A number that is added to the count of each category in each class, so that no category has
+        probability 0.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        How NaN is treated in columns of numbers, as in `quantile`; "drop" leaves out the whole row.
-        In a column of categories, NaN is no category and is ignored.
+        How NaN in columns of numbers is treated: "raise" is an error after the spend, "lower" and
+        "upper" replace NaN by that bound, a number replaces NaN by that number, and "drop" leaves
+        out the whole row. In a column of categories, NaN is no category and is ignored.
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
     class_count_, class_prior_ : float64 array of shape (classes,)
-        Number of rows of each class with noise, and their nonnegative fractions.
+        The number of rows of each class, with noise, and the fraction of each class, at least 0.
     theta_, var_ : float64 array of shape (classes, d)
-        Means and variances in columns of numbers; NaN elsewhere.
+        The mean and the variance of each column of numbers in each class. NaN for other columns.
     category_log_prob_ : list of d arrays of shape (classes, values), or None
-        Logarithms of the probability of each value in columns of categories.
+        The logarithm of the probability of each category in each class. None for other columns.
     classes_ : ndarray
     n_features_in_, feature_names_in_, loss_
         As in `KMeans`.
@@ -105,11 +111,13 @@ class NaiveBayes(MixedClassifier):
     -----
     Cost: one read of the data. A row whose label is not a class is ignored.
 
-    A class that seems to have fewer rows than three standard deviations of the noise gets the
-    uniform distribution. A variance is at least the standard deviation of its noise.
+    If the noisy number of rows of a class is below three standard deviations of the noise, its
+    distributions are uniform. A variance is at least the standard deviation of its noise.
 
     Examples
     --------
+    Class 0 has numbers from 0 to 4, and class 1 from 5 to 9:
+
     >>> import numpy as np, dpfast as dp
     >>> x = np.concatenate([np.linspace(0, 4, 5000), np.linspace(5, 9, 5000)])
     >>> y = np.repeat([0, 1], 5000)

@@ -94,35 +94,37 @@ class PCA(_Components):
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). The
+    Neighbors are datasets that differ in one row: added or removed, or replaced (`neighbors`). The
     release satisfies the requested loss, and all attributes are computed from it. Rows are rounded
-    to a public grid around the middle of the bounds, so all sums are exact integers. With `epsilon`
-    alone, noise is the difference of two Wishart matrices (``dpfast/noise/wishart.py`` has the
-    proof); otherwise noise is Gaussian as in "Analyze Gauss" (Dwork, Talwar, Thakurta and Zhang,
-    STOC 2014) with half of the variance off the diagonal, for the same loss, or the Wishart noise
-    where that is smaller.
+    to a public grid around the middle of the bounds, so all sums are exact integers.
+
+    With `epsilon` alone, the noise is the difference of two Wishart matrices
+    (``dpfast/noise/wishart.py`` has the proof). With `rho` or `delta` it is Gaussian as in "Analyze
+    Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014), but off the diagonal it has half of that
+    variance, for the same loss. With `delta`, Wishart noise is used if it is smaller.
 
     Parameters
     ----------
     n_components : int, optional
-        The number of components; by default all.
+        The number of components; by default the number of columns.
     bounds : (float, float), or a pair for each column
-        Public limits of the values, in the data's units; values outside are clamped. The bounds
-        must not come from the data. The noise of a covariance is proportional to the squared
-        diagonal of the box of these bounds.
+        Public limits of the values, in the units of the data. Values outside are clamped. The
+        bounds must not come from the data. The noise of a covariance is proportional to the sum of
+        the squared widths of all bounds.
     epsilon, delta, rho, neighbors, nan, weight_bounds
         As in `KMeans`.
 
     Attributes
     ----------
     components_ : float64 array of shape (n_components, d)
-        The components, each of length 1, with a positive largest entry.
+        The components, each of length 1. The largest entry of each is positive.
     explained_variance_, explained_variance_ratio_ : float64 array of shape (n_components,)
-        The variances along the components (divided by n), and their fractions of the total.
+        The variance along each component (divided by n), and its fraction of the total.
     covariance_ : float64 array of shape (d, d)
-        The covariance with noise; it may have negative eigenvalues, which all other attributes take
-        as 0.
+        The covariance matrix, with noise. It may have negative eigenvalues, which count as 0 in all
+        other attributes.
     mean_ : float64 array of shape (d,)
+        The mean of each column, with noise.
     n_rows_ : float
         The number of rows, with noise.
     n_components_ : int
@@ -136,11 +138,13 @@ class PCA(_Components):
 
     Notes
     -----
-    Cost: one read of the data, and a product of matrices as in ``X.T @ X``. The step of the grid is
-    about ``2**-19`` of the widest bounds.
+    Cost: one read of the data, about as long as ``X.T @ X``. The cells of the grid are about
+    ``2**-19`` of the widest bounds.
 
     Examples
     --------
+    Rows along the direction (3, 4, 0), whose unit vector is (0.6, 0.8, 0):
+
     >>> import numpy as np, dpfast as dp
     >>> t = np.linspace(-1, 1, 20_001)
     >>> x = np.stack([3 * t, 4 * t, 0 * t], axis=1)
@@ -168,23 +172,27 @@ class PCA(_Components):
 
 
 class TruncatedSVD(_Components):
-    """Learn right singular vectors of uncentered rows from one noisy release of products.
+    """Learn right singular vectors of rows from one noisy release of products.
+
+    It is like `PCA` without centering: values are measured from 0 instead of the mean.
 
     Privacy
     -------
-    As in `PCA`, but values are measured from 0, and neither the number of rows nor their mean is
-    released.
+    As in `PCA`, but neither the number of rows nor the mean is released.
 
     Parameters
     ----------
     n_components : int, optional
+        The number of components; by default the number of columns.
     bounds, epsilon, delta, rho, neighbors, nan, weight_bounds
-        As in `PCA`; noise depends on the largest distance of the bounds from 0.
+        As in `PCA`. The noise depends on the largest distance of the bounds from 0.
 
     Attributes
     ----------
     components_ : float64 array of shape (n_components, d)
+        The singular vectors, each of length 1.
     singular_values_ : float64 array of shape (n_components,)
+        The singular value of each vector.
     n_features_in_, feature_names_in_, loss_
         As in `KMeans`.
 
@@ -195,10 +203,12 @@ class TruncatedSVD(_Components):
 
     Notes
     -----
-    Cost: as for `PCA`.
+    Cost: one read of the data, about as long as ``X.T @ X``.
 
     Examples
     --------
+    Rows along the direction (3, 4), whose unit vector is (0.6, 0.8):
+
     >>> import numpy as np, dpfast as dp
     >>> x = np.outer(np.linspace(1, 2, 10_001), [3, 4])
     >>> svd = dp.learn.TruncatedSVD(1, bounds=(0, 8), rho=0.5).fit(x)

@@ -57,32 +57,38 @@ COUNT = Part(1, 1, 1, 1)
 class Perceptron(Weighted, Classifier):
     """Learn a hyperplane between two classes from noisy sums over misclassified rows alone.
 
+    In each round, the rows on the wrong side of the hyperplane are counted and summed with noise,
+    and the hyperplane moves towards them. The labels are -1 and 1.
+
     Privacy
     -------
-    Neighbors are datasets that differ in one row with its label, added or removed, or replaced
-    (`neighbors`); labels are -1 and 1, and a row with any other label is ignored. The hyperplane,
-    and the number of mistakes, satisfy the requested loss, all rounds together, for any number of
-    used rounds. (The perceptron of Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the
-    joint sensitivity of a round and exact composition.)
+    Neighbors are datasets that differ in one row with its label: added or removed, or replaced
+    (`neighbors`). The hyperplane and the number of mistakes satisfy the requested loss, all rounds
+    together, however many rounds are used. This is the perceptron of Blum, Dwork, McSherry and
+    Nissim, PODS 2005, with noise for the joint sensitivity of a round, and exact composition.
 
     Parameters
     ----------
     bounds : (float, float), or a pair for each column
-        Public limits of the values, as in `KMeans`. Give either `bounds` or `radius`.
+        Public limits of the values, as in `KMeans`. Pass either `bounds` or `radius`.
     radius : float
-        The public largest length of a row as a vector. Numbers are clamped to [-radius, radius],
-        and longer rows are shortened to this length. Noise is then smaller by the square root of
-        the number of columns.
+        A public limit on the length of a row as a vector. Numbers are clamped to -radius and
+        radius, and longer rows are shortened to this length. The noise is smaller than with bounds
+        by a factor of the square root of the number of columns.
     epsilon, delta, rho, neighbors
         As in `KMeans`.
     max_iter : int, default 10
-        The largest number of rounds, 2 or more. Each round has the noise for this number of rounds.
+        The largest number of rounds, 2 or more. The noise of each round is calibrated to this
+        number, also if fewer rounds are used.
     fit_intercept : bool, default True
-        Whether the hyperplane has an intercept, or goes through 0.
+        Whether the hyperplane has an intercept. Without an intercept it goes through 0.
     step : {"shrinking", "constant"}, default "shrinking"
-        Whether step t is 1 / t times the mean, or the full mean, as published.
+        "shrinking": step t is 1 / t times the mean of the misclassified rows. "constant": each step
+        is the full mean, as in the paper.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        How NaN among the features is treated, as in `quantile`; "drop" leaves out the whole row.
+        How NaN among the features is treated: "raise" is an error after the spend, "lower" and
+        "upper" replace NaN by that bound, a number replaces NaN by that number, and "drop" leaves
+        out the whole row.
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, as in `KMeans`.
 
@@ -90,13 +96,13 @@ class Perceptron(Weighted, Classifier):
     ----------
     coef_ : float64 array of shape (1, d)
     intercept_ : float64 array of shape (1,)
-        A row x is of class 1 if ``coef_ @ x + intercept_ > 0``.
+        The hyperplane. The prediction for a row x is 1 if ``coef_ @ x + intercept_ > 0``, else -1.
     classes_ : int64 array
-        -1 and 1.
+        The labels, -1 and 1.
     mistakes_ : float
-        The noisy number of misclassified rows: the least of all rounds.
+        The noisy number of misclassified rows, in the round where it was least.
     n_iter_ : int
-        Number of rounds that were used.
+        The number of rounds that were used.
     n_features_in_, feature_names_in_, loss_
         As in `KMeans`.
 
@@ -107,26 +113,30 @@ class Perceptron(Weighted, Classifier):
 
     Notes
     -----
-    A row whose label is neither -1 nor 1, NaN and null too, is ignored: convert labels 0 and 1 to
-    -1 and 1 first.
+    Cost: one read of the data for each round, about as long as ``X @ w``.
 
-    Cost: a read of the data a round, at about the speed of ``X @ w``.
+    *Labels.* A row whose label is neither -1 nor 1 is ignored, also if it is NaN or null. So
+    convert labels 0 and 1 to -1 and 1 first.
 
-    Coordinates are centered (unless `fit_intercept` is False) and divided by half of their width,
-    so the units of the columns do not matter. A step is the sum of y z over the misclassified rows,
-    divided by their noisy number. Of all counted vectors, the vector with the least number of
-    mistakes is kept. Training ends when that number is less than three standard deviations of its
-    noise.
+    *Steps.* Coordinates are centered (unless `fit_intercept` is False) and divided by half of the
+    width of their bounds, so the units of the columns do not matter. A step is the noisy sum of y z
+    over the misclassified rows, where y is the label and z the row, divided by their noisy number.
+    The hyperplane with the least noisy number of mistakes is kept. Training ends if this number is
+    below three standard deviations of its noise.
 
-    If the classes are separable with a margin g, and rows are no longer than r, constant steps end
-    after at most 32 r**2 / g**2 rounds, as long as noise is small compared with g times the number
-    of misclassified rows. If the classes are not separable, constant steps oscillate, and
-    decreasing steps usually find a better hyperplane.
+    *Convergence.* Let the classes be separable with a margin g, and let rows be no longer than r.
+    If the noise is small compared with g times the number of misclassified rows, constant steps end
+    after at most ``32 r**2 / g**2`` rounds. If the classes are not separable, constant steps
+    oscillate, and shrinking steps usually find a better hyperplane.
 
-    Parameters can be read and set as in scikit-learn; a budget is therefore an argument of `fit`.
+    *scikit-learn.* Arguments can be read and set as in scikit-learn. For this reason the budget is
+    an argument of `fit`.
+
 
     Examples
     --------
+    Rows are of class 1 if their first number is above 7:
+
     >>> import numpy as np, dpfast as dp
     >>> x = np.stack([np.linspace(0, 10, 20_001), np.full(20_001, 3.0)], axis=1)
     >>> y = np.where(x[:, 0] > 7, 1, -1)
@@ -198,7 +208,7 @@ class Perceptron(Weighted, Classifier):
 
     @as_fitted
     def decision_function(self, X: Any) -> Floats:
-        """Return the signed score of each row, above 0 on the side of class 1.
+        """Return the signed score of each row. It is above 0 on the side of class 1.
 
         NOT PRIVATE: a prediction is a function of its row. Do not publish predictions for secret
         rows.
@@ -211,16 +221,16 @@ class Perceptron(Weighted, Classifier):
         Returns
         -------
         float64 array of shape (n,)
-            Proportional to the distance from the hyperplane.
+            The scores, proportional to the distance from the hyperplane.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            For rows with another number of columns.
+            If the columns differ from the columns in `fit`.
         DataError
-            For NaN.
+            If X contains NaN.
         """
         return self._apply(X, 1, self._numbers()).reshape(-1)
 
@@ -233,7 +243,7 @@ class Perceptron(Weighted, Classifier):
     def _coordinates(self, width: int, relation: str, centered: bool) -> Coordinates:
         missing_rule = checks.nan_policy(self.nan, relation)
         if (self.radius is None) == (self._bounds is None):
-            rule = "public limits of the columns, or left out where radius is given"
+            rule = "public limits of the columns, or left out if radius is given"
             checks.fail("bounds", rule, self._bounds)
         if self.radius is None:
             return Coordinates(column_bounds(self._bounds, width), None, missing_rule, centered)

@@ -48,44 +48,49 @@ MOST_DEPTH = 20
 class RandomForestClassifier(MixedClassifier):
     """Learn trees with random public splits, from noisy counts of classes at their leaves.
 
+    The splits of all trees are drawn at random before any row is read. The rows decide only the
+    counts at the leaves. So one round is enough for all trees.
+
     Privacy
     -------
-    Neighbors are datasets that differ in one row, with its label, added or removed, or replaced
-    (`neighbors`). The counts are one round of noisy sums for the joint sensitivity of all leaves
-    (Blum, Dwork, McSherry and Nissim, PODS 2005) and satisfy the requested loss. Everything else is
-    computed from the counts and from public numbers. (Splits that do not depend on rows:
-    Jagannathan, Pillaipakkamnatt and Wright, "A practical differentially private random decision
-    tree classifier", ICDMW 2009.)
+    Neighbors are datasets that differ in one row with its label: added or removed, or replaced
+    (`neighbors`). The counts are one round of noisy sums, with noise for the joint sensitivity of
+    all leaves (Blum, Dwork, McSherry and Nissim, PODS 2005), and satisfy the requested loss.
+    Everything else is computed from the counts and from public numbers. Splits that do not depend
+    on rows are from Jagannathan, Pillaipakkamnatt and Wright, "A practical differentially private
+    random decision tree classifier", ICDMW 2009.
 
     Parameters
     ----------
     bounds : (float, float), or a pair for each column, optional
         Public limits of columns of numbers, as in `KMeans`. None for a column of categories.
     categories : sequence of str, float or bool, or one such sequence a column, optional
-        The public values of columns of categories, as in `dpfast.histogram`. With `bounds`, a
-        sequence with an entry for each column, None for a column of numbers.
+        The public values of columns of categories, as in `dpfast.histogram`. If there are also
+        columns of numbers: a sequence with an entry for each column, which is None for a column of
+        numbers.
     classes : sequence of str, float or bool
-        The public labels, in the same form.
+        The public labels.
     epsilon, delta, rho, neighbors
         As in `KMeans`.
     n_estimators : int, optional
-        Number of trees; by default 100, or 5 with `epsilon` alone.
+        The number of trees. By default 100, or 5 with `epsilon` alone.
     max_depth : int, default 5
-        Number of splits on the way to a leaf, 20 at most.
+        The number of splits on the way to a leaf, at most 20.
     random_state : int, default 0
         A public seed for the random splits.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        How NaN is treated in columns of numbers, as in `quantile`; "drop" leaves out the whole row.
-        In a column of categories, NaN is no category.
+        How NaN in columns of numbers is treated: "raise" is an error after the spend, "lower" and
+        "upper" replace NaN by that bound, a number replaces NaN by that number, and "drop" leaves
+        out the whole row. In a column of categories, NaN is no category.
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
     leaf_counts_ : float64 array of shape (trees, 2**max_depth, classes)
-        Number of rows of each class at each leaf, with noise.
+        The number of rows of each class at each leaf, with noise.
     leaf_proba_ : float64 array of the same shape
-        The fractions of the classes, computed from the counts; some may be below 0.
+        The fractions of the classes at each leaf, computed from the counts. Some may be below 0.
     classes_ : ndarray
     n_features_in_, feature_names_in_, loss_
         As in `KMeans`.
@@ -97,14 +102,16 @@ class RandomForestClassifier(MixedClassifier):
 
     Notes
     -----
-    Cost: one read of the data, and about 10 ns a row for each split on its path in each tree. A row
-    whose label is not a class is ignored.
+    Cost: one read of the data. For each row it takes about 10 ns for each split on the way to a
+    leaf, in each tree. A row whose label is not a class is ignored.
 
-    A random forest suits few rows: 100 flowers at an epsilon of 1. With many rows,
-    `AdditiveBoostingClassifier` mostly classifies more rows correctly.
+    A random forest suits few rows, for example 100 flowers at an epsilon of 1. With many rows,
+    `AdditiveBoostingClassifier` usually classifies more rows correctly.
 
     Examples
     --------
+    Rows are of class True if their first number is above 4:
+
     >>> import numpy as np, dpfast as dp
     >>> x = np.stack([np.arange(3000) % 10, np.arange(3000) % 7], axis=1)
     >>> y = x[:, 0] > 4
@@ -129,7 +136,7 @@ class RandomForestClassifier(MixedClassifier):
         shape = trees, 2**depth, len(classes)
         size = shape[0] * shape[1] * shape[2]
         if size > MOST_COUNTS:
-            rule = f"so many that there are at most {MOST_COUNTS} counts"
+            rule = f"smaller (or max_depth smaller): there are more than {MOST_COUNTS} counts"
             checks.fail("n_estimators", rule, trees)
         missing_rule = checks.nan_policy(self.nan, relation)
         splits = self._splits(rows.width, trees, depth, missing_rule)

@@ -1,4 +1,4 @@
-"""Learners with a private score: classifiers, regressors, and their scores."""
+"""Learners with a private score: classifiers, regressors, and the statistics of their scores."""
 
 from __future__ import annotations
 
@@ -37,16 +37,17 @@ Value = TypeVar("Value", covariant=True)
 
 
 class Score(NamedTuple):
-    """The statistic, the numbers of each row, and the formula of a private score.
+    """A private score: numbers of each row, a statistic of them, and a formula.
 
     Parameters
     ----------
     statistic : Statistic
-        Sums or means of numbers between public limits.
+        A sum or a mean of numbers between public limits.
     numbers : callable
-        ``numbers(x, y)`` returns them, (r, width) float64, of some rows and their labels.
+        ``numbers(x, y)`` returns these numbers for some rows and their labels, as float64 of shape
+        (r, width).
     answer : callable
-        Returns the score, of the answers for all columns of numbers.
+        A function from the answers for all columns of numbers to the score.
     """
 
     statistic: Statistic[Any]
@@ -57,9 +58,9 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Scoring(Around[Value]):
-    """The mechanism of a score, on rows whose contribution bounds were applied before.
+    """The mechanism of a score, on rows whose contributions are already bounded.
 
-    It has noise for all rows of a person at once, whichever of them are kept.
+    Its noise is for all rows of a person at once, for any choice of these rows.
     """
 
     title: str
@@ -70,7 +71,7 @@ class _Scoring(Around[Value]):
 
 
 class Scored(Estimator):
-    """A learner with a score of how well it describes rows."""
+    """A learner with a score, which measures how well it describes rows."""
 
     @abstractmethod
     def _score(self) -> Score:
@@ -94,63 +95,69 @@ class Scored(Estimator):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> float:
-        """Return a score of how well this learner describes rows: for classes, the accuracy.
+        """Return a score that measures how well this learner describes rows, private with a loss.
 
-        For targets the score is the coefficient of determination, R squared, at most 1; for
-        clusters, minus the sum of the squared distances to the nearest center.
+        For classifiers the score is the accuracy. For regressors it is R squared, the coefficient
+        of determination, at most 1. For clusters it is minus the sum of the squared distances to
+        the nearest center.
 
         Without a loss this is scikit-learn's score, and NOT PRIVATE: it is an exact statistic of
         these rows. Do not publish the score of secret rows.
 
         Privacy
         -------
-        With a loss the score is a `dpfast.mean` (for clusters a `dpfast.sum`) of one number for
-        each row, and satisfies the loss by the theorem of that function. Neighbors differ in a row,
-        or, with `ids`, in all rows of a person, under the relation of the learner's `neighbors` and
-        the budget. Targets, predictions and features are clamped to their public bounds first. The
-        learned parameters are public: rows that were used to learn them pay for the fit and for the
-        score.
+        With a loss the score is a `dpfast.mean` (for clusters a `dpfast.sum`) of numbers of each
+        row, and satisfies the loss by the theorem of that function. Neighbors differ in one row, or
+        with `ids` in all rows of a person. The relation is that of the learner's `neighbors` and of
+        the budget. Targets, predictions and features are first clamped to their public bounds. What
+        the learner has learned counts as public. So for rows that it has learned from, the losses
+        of the fit and of the score add up.
 
         Parameters
         ----------
         X : array_like of shape (n, d), structured array, table, or source
-            As in `fit`.
+            The rows, as in `fit`.
         y : array_like of shape (n,), or str
-            Labels or targets, as in `fit`; clusterings ignore it.
+            The labels or targets, as in `fit`. Learners of clusters ignore `y`.
         epsilon, delta, rho : float, Fraction or Decimal, optional
             The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
         ids : array_like of shape (n,), or str, optional
-            The id of the person of each row, as in `fit`. Then the privacy unit of the loss is a
-            person.
+            The id of the person that each row belongs to, as in `fit`. With ids the privacy unit is
+            a person.
         max_rows : int, optional
-            With `ids`, and only then: how many rows of a person count at most, as in `fit`.
+            With `ids` only: the largest number of rows of a person that count, as in `fit`.
         budget : Budget, optional
-            Pays before data or randomness are touched; by default the budget of the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default the
+            budget of the ``with`` block.
         rng : Generator, optional
-            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+            The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
+            a budget refuses it.
 
         Returns
         -------
         float
-            NaN without rows, and for R squared where noise hides how targets differ.
+            The score. It is NaN if there are no rows, or if noise hides the variance of the targets
+            (for R squared).
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError, ArgumentTypeError, BudgetError
-            For a bad argument, rows of another number of columns, or too small a budget; nothing
-            has been spent.
+            For a bad argument, if the columns differ from the columns in `fit`, or if too little of
+            the budget is left. Nothing has been spent.
         DataError
-            For NaN that leads to no answer; a spent budget is not refunded.
+            If a NaN makes the score impossible. A spent budget is not refunded.
 
         Notes
         -----
-        Cost: a read of the data. The score of rows that the learner learned from is too high, if
-        only a little for a private fit: keep some rows apart, or see `cross_validate`.
+        Cost: one read of the data. On rows that the learner has learned from, the score is too
+        high, for a private fit only a little. So score other rows, or use `cross_validate`.
 
         Examples
         --------
+        Learn from four fifths of the rows, and score the last fifth:
+
         >>> import numpy as np, dpfast as dp
         >>> x = np.linspace(0, 10, 20_001)[:, None]
         >>> late, old = (x[:, 0] > 7).astype(int), np.arange(20_001) % 5 > 0
@@ -170,7 +177,7 @@ class Scored(Estimator):
     def _scored(
         self, rows: Rows, unit: Unit, loss: Loss, budget: Budget | None, rng: Generator | None
     ) -> Prepared[float]:
-        """Return the release of the private score, ready to pay and run."""
+        """Return the release of the private score, which is ready to pay and run."""
         statistic, numbers, answer, width = self._score()
         mechanism = mechanism_of(statistic, Offer(loss, unit), Layout(width, rows.kept is not None))
         title = f"score of {self._name}"
@@ -190,11 +197,11 @@ class Supervised(Scored):
 
     @abstractmethod
     def _numbers(self) -> Callable[[Floats], Floats]:
-        """Return the function from rows to the numbers that predictions follow from."""
+        """Return the function from rows to numbers, from which predictions are computed."""
 
     @abstractmethod
     def _predicted(self, numbers: Floats) -> NDArray[Any]:
-        """Return predictions from the numbers of rows, comparable with labels as read."""
+        """Return predictions from the numbers of rows. They can be compared with labels as read."""
 
     def _labels(self) -> Bins | None:
         """Return the public labels of the classes; None without classes."""
@@ -242,7 +249,7 @@ class Classifier(Supervised):
 
     @as_fitted
     def predict(self, X: Any) -> NDArray[np.generic]:
-        """Return the likeliest class of each row; the first in the order of classes if several tie.
+        """Return the likeliest class of each row; the first class if several are equally likely.
 
         NOT PRIVATE: a prediction is a function of its row. Do not publish predictions for secret
         rows.
@@ -255,16 +262,16 @@ class Classifier(Supervised):
         Returns
         -------
         array of shape (n,)
-            In the type of `classes_`.
+            The predicted classes, in the type of `classes_`.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            For rows with another number of columns.
+            If the columns differ from the columns in `fit`.
         DataError
-            For NaN that leads to no answer.
+            If a NaN makes the prediction impossible.
         """
         numbers = self._numbers()
         indices = self._apply(
@@ -308,16 +315,17 @@ class Regressor(Supervised):
         Returns
         -------
         float64 array of shape (n,)
-            Within the bounds of the target, if the learner has them.
+            The predictions. They are within the bounds of the target if the learner has such
+            bounds.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            For rows with another number of columns.
+            If the columns differ from the columns in `fit`.
         DataError
-            For NaN that leads to no answer.
+            If a NaN makes the prediction impossible.
 
         Examples
         --------
@@ -333,7 +341,7 @@ class Regressor(Supervised):
         return numbers.reshape(-1)
 
     def _score(self) -> Score:
-        """Return the statistic of R squared: means of t, t**2 and e**2, e half of t's residual."""
+        """Return the statistic of R squared: means of t, t**2 and e**2 (2 e is the residual)."""
         lo, hi = checks.bounds(self.y_bounds, "y_bounds")
         middle, half, numbers = (lo + hi) / 2, (hi - lo) / 2 or 1.0, self._numbers()
 
@@ -392,14 +400,14 @@ class ProbabilisticClassifier(Classifier):
         Returns
         -------
         float64 array of shape (n, classes)
-            Columns in the order of `classes_`.
+            The probabilities, with a column for each class in the order of `classes_`.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            For rows with another number of columns.
+            If the columns differ from the columns in `fit`.
 
         Examples
         --------

@@ -40,9 +40,9 @@ class StandardScaler(Invertible):
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). The
-    number of rows, the sums and the sums of squares are one round of noisy sums (Blum, Dwork,
-    McSherry and Nissim, PODS 2005), with noise for their joint sensitivity
+    Neighbors are datasets that differ in one row: added or removed, or replaced (`neighbors`). One
+    round of noisy sums (Blum, Dwork, McSherry and Nissim, PODS 2005) has the number of rows, and
+    the sum and the sum of squares of each column. The noise is for their joint sensitivity
     (``dpfast/learn/standard_scaler.py`` has the proof). The round satisfies the requested loss, and
     all attributes are computed from it.
 
@@ -51,22 +51,24 @@ class StandardScaler(Invertible):
     bounds : (float, float), or a pair for each column
         Public limits of the values, as in `KMeans`.
     with_mean, with_std : bool, default True
-        Whether the mean is subtracted, and whether to divide by the standard deviation.
+        Whether to subtract the mean, and whether to divide by the standard deviation.
     epsilon, delta, rho, neighbors
         As in `KMeans`.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        How NaN is treated, as in `quantile`; "drop" leaves out the whole row.
+        How NaN is treated: "raise" is an error after the spend, "lower" and "upper" replace NaN by
+        that bound, a number replaces NaN by that number, and "drop" leaves out the whole row.
     weight_bounds : (float, float), optional
         Public limits of the weights in `fit`, as in `KMeans`.
 
     Attributes
     ----------
     mean_, var_ : float64 array of shape (d,)
-        Means and variances (divided by n), with noise; a mean lies within the bounds.
+        The mean and the variance (divided by n) of each column, with noise. The means are within
+        the bounds.
     scale_ : float64 array of shape (d,)
-        Standard deviations, or 1 for a column whose bounds are equal.
+        The standard deviation of each column, or 1 for a column whose bounds are equal.
     n_rows_ : float
-        The number of rows, with noise where it is private.
+        The number of rows. It has noise if it is private.
     n_features_in_, feature_names_in_, loss_
         As in `KMeans`.
 
@@ -80,11 +82,13 @@ class StandardScaler(Invertible):
     Cost: one read of the data. A variance is at least the standard deviation of its noise, and at
     most the square of half the width of the bounds.
 
-    Noise grows with the number of columns (with its square root, where the loss has a delta or a
-    rho). Learners of this package need no scaling, because their bounds scale the columns.
+    The noise grows with the number of columns, or with a delta or a rho with the square root of
+    this number. Learners of dpfast need no scaling, because their bounds scale the columns.
 
     Examples
     --------
+    Two columns with the means 3 and 0:
+
     >>> import numpy as np, dpfast as dp
     >>> x = np.stack([np.linspace(0, 6, 20_001), np.linspace(-10, 10, 20_001)], axis=1)
     >>> scaler = dp.learn.StandardScaler(bounds=[(0, 10), (-10, 10)], rho=0.5).fit(x)
@@ -150,12 +154,13 @@ class StandardScaler(Invertible):
         Parameters
         ----------
         input_features : sequence of str, optional
-            Names of the columns that the scaler learned from. If these columns had names, the
+            The names of the columns that the scaler learned from. If these columns had names, the
             argument is only compared with them.
 
         Returns
         -------
         array of str
+            The names.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Learners that transform rows to arrays or pandas tables of other numbers."""
+"""Learners that transform rows to other numbers, as an array or a pandas table."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from .rows import unlabeled_rows
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-#: The answer of a transformer; see `Transformer.set_output`.
+#: The result of a transformer; see `Transformer.set_output`.
 Transformed: TypeAlias = "Floats | DataFrame"
-#: The possible types of a transformer's answers.
+#: The possible types of the result of a transformer.
 FORMS = ("default", "pandas")
 
 
@@ -75,17 +75,17 @@ class Transformer(Weighted):
         Returns
         -------
         float64 array of shape (n, columns)
-            One column for each center, component or column; or a DataFrame, if `set_output`
-            requires it.
+            One column for each center, component or column. A DataFrame, if `set_output` has chosen
+            it.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            For rows with another number of columns.
+            If the columns differ from the columns in `fit`.
         DataError
-            For NaN, whatever `nan` says.
+            If X contains NaN, for any `nan`.
 
         Examples
         --------
@@ -110,17 +110,17 @@ class Transformer(Weighted):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Prepared[Transformed]:
-        """Call `fit`, then `transform`, which is not private.
+        """Call `fit`, then `transform`. The returned rows are not private.
 
         Parameters
         ----------
         X, y, sample_weight, ids, max_rows, budget, rng
-            As for `fit`.
+            As in `fit`.
 
         Returns
         -------
         array or table
-            NOT PRIVATE, as the return value of `transform`.
+            The transformed rows. NOT PRIVATE, like the result of `transform`.
 
         Examples
         --------
@@ -141,8 +141,9 @@ class Transformer(Weighted):
         Parameters
         ----------
         transform : {"default", "pandas"}, optional
-            An array, or a DataFrame of pandas with the index of the rows, if they have one. If left
-            out, nothing changes. Without a choice, scikit-learn's ``transform_output`` is used.
+            "default": an array. "pandas": a DataFrame, with the index of the rows if they have an
+            index. If left out, nothing changes. If this method is never called, scikit-learn's
+            setting ``transform_output`` decides.
 
         Returns
         -------
@@ -170,16 +171,17 @@ class Transformer(Weighted):
     def get_feature_names_out(
         self, input_features: Sequence[str] | None = None
     ) -> NDArray[np.object_]:
-        """Return output column names of `transform`: the class name and a number.
+        """Return the column names of the output of `transform`: the class name and a number.
 
         Parameters
         ----------
         input_features : sequence of str, optional
-            Names of the columns that the learner learned from. They are only compared.
+            The names of the columns that the learner learned from. They are only checked.
 
         Returns
         -------
         array of str
+            The names.
 
         Raises
         ------
@@ -202,14 +204,14 @@ class Transformer(Weighted):
         return np.array([f"{name}{i}" for i in range(self._transformed()[0])], object)
 
     def _container(self) -> str:
-        """Return the output format: from `set_output`, or else from scikit-learn's setting.
+        """Return the output format: that of `set_output`, or else that of scikit-learn's setting.
 
         Raises
         ------
         ArgumentError
             If scikit-learn's setting has another value.
         MissingExtraError
-            If it is "pandas", which is not installed.
+            If the format is "pandas", and pandas is not installed.
         """
         container = vars(self).get("_sklearn_output_config", {}).get("transform")
         if container is None:
@@ -242,18 +244,19 @@ class Invertible(Transformer):
 
     @as_fitted
     def inverse_transform(self, X: Any) -> Floats:
-        """Return rows from transformed numbers, the inverse of `transform`.
+        """Return rows from transformed numbers: the inverse of `transform`.
 
-        NOT PRIVATE: a prediction is a function of its row. Do not publish predictions for secret
-        rows.
+        NOT PRIVATE: the result is a function of its row. Do not publish results for secret rows.
 
         Parameters
         ----------
         X : array_like of shape (n, columns of `transform`), structured array, table, or source
+            Rows as `transform` returns them.
 
         Returns
         -------
         float64 array of shape (n, d)
+            The rows.
 
         Raises
         ------
