@@ -1,9 +1,9 @@
 """Private additive models: one score for each public bin of each column, from noisy gradients.
 
-The shapes are weights of the indicators of a `Design` in which every column has bins or categories.
-A round is a gradient over all of them (`gradient_rounds`). Treating the columns one after the other
-instead, as published, needs the same noise: d queries that a row changes by 1 have the loss of one
-query that it changes by 1 in d entries. But it needs d times as many reads of the data.
+The scores are weights of the indicators of a `Design` in which every column has bins or categories.
+A round is a gradient over all indicators (`gradient_rounds`). The DP-EBM paper treats columns one
+after the other. This needs the same noise, because d queries that a row changes by 1 have the loss
+of one query that a row changes by 1 in d entries. But it needs d times as many reads of the data.
 """
 
 from __future__ import annotations

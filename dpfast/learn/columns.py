@@ -1,7 +1,8 @@
 """Public facts about columns and classes: bounds, bins and categories, and codes of values.
 
-A row is a code in a column of bins or categories: the index of its value, or a larger number if the
-row is in no bin and equals no value. In a column of numbers it is clipped to the bounds.
+In a column of bins or categories the value of a row becomes a code: the index of its bin or
+category, or a larger number if it is in none. In a column of numbers the value is clipped to the
+bounds.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: Rows that are encoded at a time.
 BLOCK = 1 << 12
-#: The limits of columns are repeated to this many numbers, so that vectors can read them.
+#: The limits of columns are repeated up to so many numbers, so that vector instructions can read
+#: them.
 LONG = 1 << 8
-#: A column has about 2**BITS cells. The square of a centered cell then has at most 40 bits, and the
-#: sum of BLOCK squares at most 52, so it is exact in float64.
+#: A column has about 2**BITS cells. The square of a centered cell then has at most 40 bits. The sum
+#: of BLOCK squares has at most 52 bits, so it is exact in float64.
 BITS = 20
 #: Columns with narrower bounds have no coordinates.
 LEAST = 2.0**-900
@@ -41,7 +43,8 @@ class Classes:
     Attributes
     ----------
     labels : ndarray
-        Text, bool, int64 or uint64 if all are integers that it holds, or float64.
+        An array of text, of bool, of int64 or uint64 if all labels are integers that fit, or of
+        float64.
     """
 
     def __init__(self, classes: Any) -> None:
@@ -73,16 +76,16 @@ def _whole(classes: Any, rounded: NDArray[np.float64]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Columns(Generic[Kind]):
-    """Public facts about columns, stated for each column or once for all of them.
+    """Public facts about columns, stated for each column or once for all columns.
 
     Parameters
     ----------
     kinds : sequence of NumberColumn or Bins
-        The public description of each column; or one item, for any number of columns.
+        The public description of each column; or a single description, for any number of columns.
     width : int or None
-        Number of columns, if the arguments state it.
+        The number of columns, if the arguments state it.
     name : str
-        The argument, for errors.
+        The name of the argument, for errors.
     """
 
     kinds: Sequence[Kind]
@@ -91,13 +94,13 @@ class Columns(Generic[Kind]):
 
     @property
     def words(self) -> list[Words | None]:
-        """The categories of each text column, None for other columns; empty without any."""
+        """The categories of each text column, None for other columns. Empty if there is none."""
         words = [kind.words if isinstance(kind, Bins) else None for kind in self.kinds]
         return words if any(words) else []
 
     @property
     def numbers(self) -> list[Public | None]:
-        """The numeric categories of each column that has some; None for other columns."""
+        """The numeric categories of each column, None for columns without such categories."""
         return [kind.numbers if isinstance(kind, Bins) else None for kind in self.kinds]
 
     def for_width(self, width: int) -> list[Kind]:
@@ -112,14 +115,15 @@ ANY_COLUMNS: Columns[Any] = Columns((), None)
 
 
 def attributes(bins: Any, bounds: Any, categories: Any) -> Columns[Bins]:
-    """Return the public bins or categories of each column; arguments as in `dpfast.histogram`.
+    """Return the public bins or categories of each column. Arguments are as in `dpfast.histogram`.
 
-    A single list of categories that are not text, or a single number of bins, is for every column.
+    A single list of categories that are not text is for every column, and so is a single number of
+    bins.
     """
     axes, several = axes_of(bins, bounds, categories)
     one_number = isinstance(bins, numbers.Integral)
     name = "categories" if bins is None else "bounds" if one_number else "bins"
-    # Words are listed for one column, and never stand for all.
+    # A list of words is for one column, never for all columns.
     stated = several or any(axis.words for axis in axes)
     return Columns(axes, len(axes) if stated else None, name)
 
@@ -128,7 +132,7 @@ def attributes(bins: Any, bounds: Any, categories: Any) -> Columns[Bins]:
 class NumberColumn:
     """A column of numbers within public bounds: cells `first` .. `last`, counted from `middle`.
 
-    `reach` is h, the largest distance of a cell from the middle.
+    `reach` is the largest distance of a cell from the middle.
     """
 
     bounds: tuple[float, float]
@@ -180,7 +184,7 @@ class Coder:
     Attributes
     ----------
     values : uint32 array
-        Number of values of each column.
+        The number of values of each column.
     """
 
     def __init__(self, axes: Sequence[Bins]) -> None:
@@ -197,7 +201,7 @@ class Coder:
         return len(self._axes)
 
     def tables(self, counts: NDArray[np.int64], keys: int) -> list[NDArray[np.int64]]:
-        """Return counts of `cross.count` as one table a column: rows by value and key."""
+        """Return counts of `cross.count` as one table for each column: rows by value and key."""
         starts, _ = cross.cells(self.values, keys)
         return [
             counts[start : start + (v + 1) * (keys + 1)].reshape(v + 1, keys + 1)[:, :keys]
@@ -219,7 +223,7 @@ class Coder:
 
 
 def _first(axis: Bins) -> float | None:
-    """Return the first category if categories are consecutive small integers, else None."""
+    """Return the first category if all categories are consecutive small integers, else None."""
     if axis.words is not None:
         return 0.0
     listed = axis.edges.astype(np.float64)
@@ -241,9 +245,9 @@ class Layout:
     Attributes
     ----------
     numbers : dict of int to NumberColumn
-        Columns of numbers by their position.
+        The columns of numbers, by their index.
     axes : dict of int to Bins
-        Columns of bins or categories by their position.
+        The columns of bins or categories, by their index.
     skip : bool
         Whether rows with a NaN in a column of numbers are left out.
     """
@@ -261,7 +265,7 @@ class Layout:
         return self.coder.codes(rows[:, [*self.axes]])
 
     def filled(self, rows: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return the columns of numbers with NaN replaced, and which rows had a NaN."""
+        """Return the columns of numbers with NaN replaced, and a mask of rows that had a NaN."""
         x = np.ascontiguousarray(rows[:, [*self.numbers]])
         missing = np.isnan(x)
         absent: NDArray[np.bool_] = np.logical_or.reduce(missing, axis=1)
@@ -271,9 +275,10 @@ class Layout:
 def column_bounds(
     bounds: Any, width: int, bits: int | None = None
 ) -> tuple[tuple[float, float], ...]:
-    """Return the public bounds of `width` columns, given one pair for all or a pair for each.
+    """Return the public bounds of `width` columns, from one pair for all or a pair for each.
 
-    With `bits` they are at most 2**bits in size, which leaves room in float64 for computations.
+    With `bits`, bounds of more than 2**bits in absolute value are refused: this leaves room in
+    float64 for computations.
     """
     pairs, is_vector = checks.pairs(bounds)
     pairs = pairs if is_vector else pairs * width
@@ -286,7 +291,7 @@ def column_bounds(
 def expect_size(pairs: Iterable[tuple[float, float]], bits: int, name: str, argument: Any) -> None:
     """Refuse bounds whose absolute value is above 2**bits."""
     if max(max(abs(lo), abs(hi)) for lo, hi in pairs) > 2.0**bits:
-        checks.fail(name, f"at most 2**{bits} in size", argument)
+        checks.fail(name, f"at most 2**{bits} in absolute value", argument)
 
 
 def nan_fills(nan: str | float, bounds: Iterable[tuple[float, float]]) -> tuple[list[float], bool]:
@@ -297,10 +302,10 @@ def nan_fills(nan: str | float, bounds: Iterable[tuple[float, float]]) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Public limits of columns as an array for kernels: lo, hi, middle, scale, and fill for NaN.
+    """Public limits of columns as an array for kernels: lo, hi, middle, scale, fill for NaN.
 
-    A coordinate is ``(x - middle) * scale`` before it is rounded; `scale` is 0 for a column with
-    equal bounds. With `skip`, rows with a NaN are left out.
+    A coordinate is ``(x - middle) * scale``, rounded. `scale` is 0 for a column with equal bounds.
+    With `skip`, rows with a NaN are left out.
     """
 
     columns: Floats
@@ -321,12 +326,12 @@ def limits(
     centered: bool,
     reach: ArrayLike,
 ) -> Limits:
-    """Return the limits of columns whose coordinates are integers in -reach .. reach."""
+    """Return the limits of columns whose coordinates are integers from -reach to reach."""
     lo, hi = np.array(bounds, np.float64).reshape(-1, 2).T
     middle = lo / 2 + hi / 2 if centered else np.zeros(len(lo))
     half = np.maximum(hi - middle, middle - lo)
     if not ((half == 0) | (half >= LEAST)).all():
-        checks.fail("bounds", "equal, or at least 2**-900 apart", bounds)
+        checks.fail("bounds", "pairs that are equal or at least 2**-900 apart", bounds)
     live = half > 0
     scale = np.where(live, np.asarray(reach, np.float64) / np.where(live, half, 1.0), 0.0)
     fills, skip = nan_fills(nan, bounds)

@@ -1,20 +1,21 @@
-"""Private cross-validation: learn from all folds but one and score that fold, for each fold.
+"""Private cross-validation: for each fold, learn from all other folds and score this fold.
 
-*Folds.* A fresh secret key hashes the number of a row, or with ids the id, to its fold: then all
-rows of a person are in one fold. The numbers of rows depend on the rows before them, but hashes of
-different numbers are independent and uniform. So, as in `measurement.unit`, there is a coupling of
-the folds of two neighbors in which all other rows, and people, are in the same folds. No value of
-any row decides on a fold.
+*Folds.* The fold of a row is a hash of its row number by a fresh secret key. With ids it is a hash
+of the id, so all rows of a person are in one fold. The number of a row depends on how many rows
+come before it. But hashes of different numbers are independent and uniform. So, as in
+`measurement.unit`, the folds of two neighbors can be coupled such that all other rows, or people,
+are in the same folds. No value of any row decides on a fold.
 
-*Loss.* Let a row, or a person, be added to fold f. The k - 1 fits that leave out another fold read
-this fold, and so does the score of f. The fit that leaves out f does not read it, and neither do
-the other scores, given the answers before them. So the loss of a row is that of k - 1 fits and of
-one score, by adaptive composition (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and
-Steinke, TCC 2016), and each of them gets a k-th part of the whole. The mixture over folds costs no
-more, as in `measurement.unit`. A replaced row is removed and added, perhaps to another fold: two
-steps, each of half of epsilon, or a quarter of rho. An (epsilon, delta) is converted to the largest
-rho that implies it, and this rho is divided: that needs less Gaussian noise than equal parts of
-both.
+*Loss.* Let a row, or a person, be added to fold f of k folds. Fold f is read by the score of f, and
+by the k - 1 fits that leave out another fold. It is not read by the fit that leaves out f. Given
+the answers before them, the other scores do not read it either. So by adaptive composition a row
+costs the loss of k - 1 fits and of one score (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho
+Bun and Steinke, TCC 2016). Each of these gets a k-th part of the whole loss. The mixture over folds
+costs no more, as in `measurement.unit`.
+
+A replaced row is removed and added, perhaps to another fold. These are two steps, each of half of
+epsilon, or of a quarter of rho. An (epsilon, delta) is converted to the largest rho that implies
+it, and this rho is divided. This needs less Gaussian noise than equal parts of epsilon and delta.
 """
 
 from __future__ import annotations
@@ -182,8 +183,8 @@ def cross_validate(
         checks.fail_kind("X", rule, X)
     part = _part(whole, unit.neighbors, folds)
     of_parts = changed(unit, neighbors="add-remove")
-    # Both calls raise an error if the model or the mean cannot be released, before anything is
-    # spent.
+    # Both calls raise an error, before anything is spent, if the fit or the score cannot be
+    # released.
     estimator._fresh()._prepared(rows, of_parts, part, None, rng)
     mechanism_of(Mean(bounds=(0.0, 1.0)), Offer(part, of_parts), Layout(1, masked=True))
 
@@ -205,7 +206,7 @@ def cross_validate(
 
 
 def _part(whole: Loss, neighbors: Any, folds: int) -> Loss:
-    """Return the loss of each fold's releases, for one row or person that is added or removed."""
+    """Return the loss of each fit and score, for one row or person that is added or removed."""
     if isinstance(whole, Approx):
         whole = ZCDP.largest(whole.epsilon, whole.delta)
     step = one_row(whole, neighbors, 1)
@@ -213,14 +214,14 @@ def _part(whole: Loss, neighbors: Any, folds: int) -> Loss:
 
 
 def fold_numbers(rows: Rows, folds: int, key: Key) -> NDArray[np.int64]:
-    """Return the fold of each row, a keyed hash of its row number or its id.
+    """Return the fold of each row: a keyed hash of its row number or its id.
 
     Parameters
     ----------
     rows : Rows
     folds : int
     key : Key
-        Fresh and secret.
+        A fresh secret key.
     """
 
     def of(words: WordPairs) -> NDArray[np.int64]:

@@ -1,16 +1,17 @@
 """Rows as integer vectors for linear learners: coordinates of numbers, and indicators of bins.
 
-A vector begins with a constant 1. A column of numbers has one coordinate, the distance from the
-middle of its bounds in units of half of their width: -1 .. 1. A column of bins or categories has
-one coordinate for each bin or category; a row has a 1 in the coordinate of its value, or no 1. So a
-vector of p numbers and c such columns has a squared length of at most 1 + p + c, and the same bound
-holds for the sum of its absolute values.
+A vector begins with a constant 1. A column of numbers has one coordinate, from -1 to 1: the
+distance from the middle of its bounds, in units of half of their width. A column of bins or
+categories has one coordinate for each bin or category: a row has 1 in the coordinate of its value,
+and 0 in the others. Let there be p columns of numbers, and c columns of bins or categories. Then
+the squared length of a vector is at most 1 + p + c, and so is the sum of its absolute values.
 
-*Nothing is rounded after that.* Here 1 is the integer `REACH`. Weights of the coordinates are
-integers too, of units of 2**-20, and as large in sum as `LARGEST` at most: a score, the sum of
-their products, is below 2**53 in units of 2**-40. Multiples are of units of 1 / `SCALE` and at most
-1: a product is below 2**36, and the sum over `ROWS` rows below 2**53. So every order of summation
-gives the same float64, and the amount that a row adds to a sum does not depend on other rows.
+*Nothing is rounded after that.* The number 1 is the integer `REACH` here. Weights of the
+coordinates are integers in units of 2**-20, and their absolute values add up to at most `LARGEST`.
+A score is the sum of coordinates times weights: it is below 2**53 in units of 2**-40. Multiples of
+a row are integers in units of 1 / `SCALE`, and at most 1. A multiple of a coordinate is below
+2**36, and the sum of such products over `ROWS` rows is below 2**53. So every order of summation
+gives the same float64, and what a row adds to a sum does not depend on other rows.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ ROWS = 1 << 12
 
 
 class Vectors(NamedTuple):
-    """Vectors of rows: coordinates of numbers, indices of indicators, and which rows have a NaN."""
+    """Vectors of rows: coordinates of numbers, indices of indicators, a mask of rows with NaN."""
 
     numbers: Floats
     indices: NDArray[np.intp]
@@ -42,7 +43,7 @@ class Vectors(NamedTuple):
 
     @property
     def less_squares(self) -> Floats:
-        """The value 1 - z^2 of each number z, rounded down."""
+        """1 - z^2 for each number z, rounded down."""
         return np.floor(REACH - self.numbers**2 / REACH)
 
 
@@ -53,18 +54,19 @@ class Design:
     ----------
     columns : sequence of NumberColumn or Bins
     nan : str or float
-        The replacement of a NaN in a column of numbers. In another it is none of the values.
+        The replacement of a NaN in a column of numbers. In other columns, NaN is none of the
+        values.
 
     Attributes
     ----------
     size : int
-        Number of coordinates.
+        The number of coordinates.
     numbers : intp array of shape (p,)
-        Coordinates of the columns of numbers.
+        The coordinates of the columns of numbers.
     spans : list of slice
         The coordinates of each column.
     columns : int
-        p + c.
+        The number of columns, p + c.
     """
 
     def __init__(self, columns: Sequence[NumberColumn | Bins], nan: str | float) -> None:
@@ -80,12 +82,12 @@ class Design:
         self._edges = np.array([_range(axis) for axis in axes.values()]).reshape(-1, 2).T.copy()
         bounds = [x.bounds for x in numbers.values()]
         self._limits = limits(bounds, nan, True, [REACH] * len(bounds))
-        #: For each column of numbers: the number whose coordinate is 0, and the change of the
-        #: number for one unit of the coordinate (0 if the column has one value).
+        #: For each column of numbers: the number whose coordinate is 0, and the width of one unit
+        #: of the coordinate (0 if the column has only one value).
         self.middle, self.scale = self._limits.middle, self._limits.scale / REACH
 
     def vectors(self, rows: Floats) -> Vectors:
-        """Return the vectors of rows; a value in no bin or category has the index `size`."""
+        """Return the vectors of rows. A value in no bin or category has the index `size`."""
         lo, hi, middle, scale, _ = self._limits.columns
         x, absent = self._layout.filled(rows)
         numbers = np.rint((np.clip(x, lo, hi) - middle) * scale)
@@ -123,6 +125,6 @@ def _range(axis: Bins) -> tuple[float, float]:
 
 
 def whole(weights: Floats) -> Floats:
-    """Return weights as integers, scaled down for a score if its weights add up to too much."""
+    """Return weights as integers; the weights of a score are scaled down if too large."""
     large = np.abs(weights).sum(axis=0) / (LARGEST - len(weights) * FINE)
     return np.asarray(np.rint(weights / np.maximum(large, 1.0) / FINE))

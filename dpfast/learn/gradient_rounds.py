@@ -1,55 +1,61 @@
 """Rounds of noisy gradients: learn the weights of a `Design` from noisy sums over rows.
 
-A row is a vector z with m = 1 + p + c coordinates that are not 0, none above 1 in size. p of them
-are numbers, and 1 + c of them are 1 (see `design`).
+A row is a vector z with m = 1 + p + c coordinates that are not 0, each from -1 to 1. p of them are
+numbers, and 1 + c of them are 1 (see `design`).
 
-*The first round* has no weights yet. A row divides 1 among some answers: all of it for its class,
-or a and 1 - a for a target that is a part a of the way through its bounds. To the sums of each
-answer, the row adds its part times z. To a sum for each of the numbers, it adds 1 - z_j^2.
+*The first round* has no weights yet. A row divides 1 into parts, one for each answer. With classes,
+the whole part is for the class of the row. With a target there are two answers, the ends of its
+bounds, and the parts are a and 1 - a if the target is a fraction a of the way between the ends. To
+the sums of each answer, the row adds its part times z. To one more sum for each number z_j, it adds
+1 - z_j^2.
 
-*Sensitivity for an added row.* In square, its parts contribute at most 1 together, times m - p for
-the coordinates that are 1. Each number contributes z_j^2 + (1 - z_j^2)^2 <= 1. So the L2
-sensitivity is at most m in square. The L1 sensitivity is m + p / 4, because z + 1 - z^2 <= 5 / 4.
+*Sensitivity for an added row.* The squares of its parts add up to at most 1. So the m - p
+coordinates that are 1 contribute at most m - p to the squared L2 sensitivity. Each number
+contributes z_j^2 + (1 - z_j^2)^2 <= 1. So the squared L2 sensitivity is at most m. The L1
+sensitivity is m + p / 4, because z + 1 - z^2 <= 5 / 4.
 
-*Sensitivity for a replaced row.* The L1 sensitivity is twice that. In square, let t and t' be a
-number before and after.
+*Sensitivity for a replaced row.* The L1 sensitivity is twice as large. For the squared L2
+sensitivity, let t and t' be a number before and after.
 
-* Within one answer the change is (t - t')^2 (1 + (t + t')^2) <= 4 for each number (see
-  `class_sums`), 2 for each of the c, and 0 for the constant.
-* Between two answers it is 2 for each of the 1 + c, and t^2 + t'^2 + (t^2 - t'^2)^2 <= 2 for each
-  number: this is convex in the two squares, and at most 2 if they are 0 or 1.
+* If the answer stays the same, the squared change is (t - t')^2 (1 + (t + t')^2) <= 4 for each
+  number (see `class_sums`), 2 for each of the c columns, and 0 for the constant.
+* If the answer changes, it is 2 for each of the 1 + c coordinates, and t^2 + t'^2 + (t^2 - t'^2)^2
+  <= 2 for each number: this is convex in t^2 and t'^2, and at most 2 if these are 0 or 1.
 
-So in both cases it is at most 4 p + 2 c + 2. For parts the bound is the same, because the distance
-is convex in the parts of either row. (1 - z^2 is rounded down, which adds less than one unit to a
-difference. So 4 becomes 4 times the square of one unit more.)
+So in both cases it is at most 4 p + 2 c + 2. For fractional parts the bound is the same, because
+the distance is convex in the parts of either row. (1 - z^2 is rounded down, which adds less than
+one unit to a difference. So instead of 4 the bound is 4 times the square of 1 plus one unit.)
 
-*Each later round* has weights. The error of a row is a multiple of its vector: r in -1 .. 1. With K
-classes it is r_1 .. r_K, the probabilities, less 1 for the row's class. Probabilities are rounded
-down to integers that add up to at most 1. So |r_1| + .. + |r_K| <= 2, and the squares add up to at
-most 2. The row adds r z to the gradient. For one multiple this changes by at most m in L1 and m in
-square, and for K of them by at most 2 m and 2 m. If rows are replaced, it changes by twice that in
-L1, and by four times that in square. No number of the gradient changes by more than 1, or 2. So for
-epsilon alone, the noise is that of the box of all these numbers if it is less, which it is if
-columns are numeric.
+*Each later round* has weights. A row adds r z to the gradient, where the residual r is from -1 to
+1. With K classes there are K residuals: the probabilities, minus 1 for the class of the row.
+Probabilities are rounded down to integers that add up to at most 1. So |r_1| + .. + |r_K| <= 2, and
+the squares add up to at most 2. With one residual an added row changes the gradient by at most m in
+L1 norm, and by m in squared L2 norm. With K residuals it is 2 m in both. A replaced row changes it
+by twice this in L1 norm, and by four times this in squared L2 norm. No number of the gradient
+changes by more than 1, or by 2 if a row is replaced. So for epsilon alone, noise for the box of all
+these changes is used if it is less. It is less if columns are numeric.
 
-It is the gradient of the log-likelihood. For targets, r is limited to half of the width of their
-bounds, so that it is the gradient of Huber's loss. K classes cost the square root of 2 of what two
-cost; K separate classifiers would cost the square root of K.
+This is the gradient of the log-likelihood. For targets, r is limited to half of the width of their
+bounds, so it is the gradient of Huber's loss. The noise for K classes is larger than for two
+classes by the square root of 2. For K separate classifiers it would be larger by the square root of
+K.
 
-*A step.* All that follows is post-processing. Let n be the noisy number of rows, and let mean and
-variance of a coordinate be those computed from the first round. In coordinates around these means,
-the loss has a curvature of n times the variance along each, for probabilities times 1 / 4 or less.
-A step is the gradient divided by the sum of this and `RIDGE` standard deviations of its noise.
+*A step.* All that follows is post-processing. Let n be the noisy number of rows. The first round
+also gives a mean and a variance of each coordinate. Measured from its mean, a coordinate has a
+curvature of the loss function of n times its variance; for probabilities this is times 1 / 4 or
+less. A step is the gradient, divided by the sum of this curvature and `RIDGE` standard deviations
+of its noise.
 
-If columns are correlated, the curvature is larger along some directions. One bound of it is known
-before the first step. Sum the squared gradient over n times the variance, along all coordinates.
-This is at most n times the variance of what is to be explained, times the largest eigenvalue of the
-correlations. Later, each step shows the curvature along it. If either is larger than noise
-explains, all further steps are shorter. The weights are the mean of the last ones.
+If columns are correlated, the curvature is larger along some directions. One bound on it is known
+before the first step: add up, over all coordinates, the squared gradient divided by n times the
+variance. This sum is at most n times the variance of the label or target, times the largest
+eigenvalue of the correlation matrix. Later, each step shows the curvature along its direction. If
+either is larger than noise explains, all further steps are shorter. The final weights are the mean
+of the weights of the last rounds.
 
 *Why not objective perturbation* (Chaudhuri, Monteleoni and Sarwate, JMLR 2011; Kifer, Smith and
-Thakurta, COLT 2012): it is proved for the exact minimum of a perturbed sum of functions of real
-numbers. Here every answer is an integer sum with noise on a public grid, so the proof covers the
+Thakurta, COLT 2012)? Its proof is about the exact minimum of a perturbed sum of functions of real
+numbers. Here every answer is an integer sum with noise on a public grid. So the proof covers the
 bits that are released.
 """
 
@@ -74,12 +80,12 @@ from .rows import Rows
 #: The integer that represents 1 in sums.
 UNIT = REACH * SCALE
 #: A curvature is increased by RIDGE standard deviations of its noise. The weights of the last
-#: AVERAGED part of the rounds are averaged.
+#: rounds, the fraction AVERAGED of all, are averaged.
 RIDGE, AVERAGED = 6.0, 0.3
-#: Logarithms of likelihoods are rounded to multiples of STEP, and are at least -LEAST.
+#: Logarithms of likelihoods are rounded to multiples of STEP, and clamped to at least -LEAST.
 STEP, LEAST = 2.0**-10, 16
 
-#: The most rounds of a fit: with more, the noise of each would be too large.
+#: The most rounds of a fit. With more rounds, the noise of each would be too large.
 MOST_ROUNDS = 10_000
 
 
@@ -92,14 +98,14 @@ def times_of(max_iter: Any) -> int:
 
 
 class ClassAnswers:
-    """Class labels as answers to learn: each row is in one class, or in none and is ignored.
+    """Class labels as answers to learn: a row is in one class; a row in no class is ignored.
 
     Attributes
     ----------
     parts, outputs : int
-        Answers among which a row divides 1; and scores of a row.
+        The number of answers among which a row divides 1, and the number of scores of a row.
     curvature : float
-        The largest curvature of the loss of a score.
+        The largest curvature of the loss function of a score.
     """
 
     curvature = 0.25
@@ -111,7 +117,7 @@ class ClassAnswers:
         self.outputs = 1 if self.parts == 2 else self.parts
 
     def read(self, labels: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return each row's class indicators, in units of 1 / SCALE, and which rows have a NaN."""
+        """Return class indicators of rows, in units of 1 / SCALE, and a mask of rows with NaN."""
         codes = self._classes.codes(labels)
         parts = np.zeros((len(codes), self.parts + 1))
         parts[np.arange(len(codes)), np.minimum(codes, self.parts)] = SCALE
@@ -134,9 +140,9 @@ class ClassAnswers:
 
 
 class TargetAnswers:
-    """Targets as answers to learn: a row's target is divided between the ends of public bounds.
+    """Targets as answers to learn: 1 is divided between the two ends of their public bounds.
 
-    Attributes and methods are those of `ClassAnswers`.
+    The attributes and methods are those of `ClassAnswers`.
     """
 
     parts, outputs, curvature = 2, 1, 1.0
@@ -151,7 +157,7 @@ class TargetAnswers:
 
     @property
     def half(self) -> float:
-        """Half of the width of the target's bounds, the unit of scores."""
+        """Half of the width of the target's bounds: the unit of scores."""
         return self.bounds[1] / 2 - self.bounds[0] / 2
 
     def read(self, labels: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
@@ -174,7 +180,7 @@ class TargetAnswers:
         return float(4.0 * shares[0] * shares[1])
 
 
-#: The kinds of labels, each with the errors that a model makes on them.
+#: The kinds of labels; each knows the residuals of a model.
 Answers: TypeAlias = ClassAnswers | TargetAnswers
 
 
@@ -193,7 +199,7 @@ def _powers() -> Floats:
 def chances(scores: Floats) -> Floats:
     """Return the probability of each class from `scores`, in units of 1 / SCALE, rounded down.
 
-    With two classes there is one score, that of the second minus that of the first.
+    With two classes there is one score: the score of the second class minus that of the first.
     """
     if scores.shape[1] == 1:
         scores = np.hstack([np.zeros_like(scores), scores])
@@ -206,7 +212,7 @@ def chances(scores: Floats) -> Floats:
 
 
 def _parts(design: Design, answers: Answers, relation: str) -> list[Part]:
-    """Return the sensitivity of the first round, and that of each later round."""
+    """Return the sensitivity of the first round, and of each later round."""
     p, m, size = len(design.numbers), 1 + design.columns, design.size
     sums, gradient = answers.parts * size + p, answers.outputs * size
     wrong = m if answers.outputs == 1 else 2 * m
@@ -215,7 +221,7 @@ def _parts(design: Design, answers: Answers, relation: str) -> list[Part]:
     l2_squared = m * UNIT**2
     if relation == "replace":
         l2_squared = 4 * p * (UNIT + SCALE) ** 2 + 2 * (m - p) * UNIT**2
-    # For more sums joint noise would not be smaller.
+    # For more sums, joint noise would not be smaller.
     most, few = steps * UNIT, gradient <= 3 * wrong
     sizes = (most,) * gradient if few else ()
     gradient_part = Part(gradient, wrong * most, wrong * most**2, gradient, sizes=sizes)
@@ -259,7 +265,7 @@ class Gradients:
     def _sums(
         self, rows: Rows, integers: Callable[[Vectors, Floats], NDArray[np.int64]], size: int
     ) -> list[int]:
-        """Return sums over rows of what `integers` computes; rows left out count as 0."""
+        """Return the sums over rows of the numbers of `integers`; dropped rows count as 0."""
 
         def add(x: Floats, labels: NDArray[Any], sums: NDArray[np.int64]) -> int:
             vectors = self.design.vectors(x)
@@ -276,7 +282,8 @@ class Gradients:
 class Learned(NamedTuple):
     """The learned weights, shape (size, outputs), and the noisy facts of the first round.
 
-    `rows` are the noisy numbers of rows of each answer, and `means` those of the coordinates.
+    `rows` has the noisy number of rows of each answer, and `means` the noisy mean of each
+    coordinate.
     """
 
     weights: Floats
@@ -285,7 +292,7 @@ class Learned(NamedTuple):
 
 
 def learned(rounds: Rounds, gradients: Gradients, *, constant: bool = True) -> Learned:
-    """Ask all rounds of noisy gradients and return the weights, with or without a constant."""
+    """Run all rounds of noisy gradients and return the weights, with or without a constant."""
     answers, numbers = gradients.answers, gradients.design.numbers
     noisy = _noisy(rounds, gradients.totals, gradients.parts[0])
     sums = noisy[: answers.parts * gradients.design.size].reshape(answers.parts, -1)

@@ -1,22 +1,24 @@
 """The Gram matrix of rows: exact sums of products of all columns, and their sensitivity.
 
-A row is a vector z of integers, the distances of its cells from a public middle, |z_j| <= h_j, kept
-as float64. A partial sum of products of 2**12 rows is an integer below 2**53, so no order of the
-additions rounds anything, and neither does a fused multiplication. Who multiplies is a matter of
-speed alone: for a few columns a kernel that reads rows once, else a library for matrices.
+A row is a vector z of integers: the distances of its cells from a public middle, with |z_j| <= h_j.
+The integers are stored as float64. The sum of the products of 2**12 rows is an integer below 2**53.
+So nothing is rounded, for any order of the additions, and also by fused multiplications. For a few
+columns a kernel multiplies, which reads rows once; for more columns a matrix library. Both give the
+same integers.
 
-*Sensitivity.* Let w = (c, z) with a public integer c, or w = z, D numbers. Released are all w_i^2,
-and all w_i w_j, i < j, with noise of half the variance of that in the squares. Measured in its
-noise a row adds as much as a vector of all w_i^2 and all sqrt(2) w_i w_j with noise of one scale,
-and the length of that is |w|^2, at most M = c^2 + h_1^2 + ... + h_d^2. So the squares are said to
-change by M and the products by M / sqrt(2), both with the whole of the round. Another row in place
-of this one changes it by at most sqrt(2) M, because the inner product of the two, (w . w')^2, is
-not negative; and c^2, the count, does not change.
+*Sensitivity.* Let w be the D numbers (c, z) with a public integer c, or the D numbers z. The
+squares w_i^2 and the products w_i w_j, i < j, are released. The noise of a product has half the
+variance of the noise of a square. So a row costs as much as a vector of all w_i^2 and all sqrt(2)
+w_i w_j with noise of one scale. The length of this vector is |w|^2, which is at most M = c^2 +
+h_1^2 + ... + h_d^2. For this reason the stated sensitivity is M for the squares and M / sqrt(2) for
+the products, and both parts use the whole round. If a row w is replaced by a row w', the change is
+at most sqrt(2) M, because the inner product of the two vectors, (w . w')^2, is not negative. The
+count times c^2 does not change then.
 
-For an epsilon alone (and with a delta, if its noise is smaller and only products are queried) the
-matrix of all products gets noise for its nuclear norm (`noise.wishart`): M for a row that is added
-or removed, and 2 M for one that is replaced. That is up to sqrt(D) times less than noise for the L1
-norm of all products.
+For an epsilon alone, the matrix of all products gets noise for its nuclear norm (`noise.wishart`).
+With a delta it does so if this noise is smaller and only products are queried. The nuclear norm of
+a change is at most M if a row is added or removed, and at most 2 M if a row is replaced. This noise
+is up to sqrt(D) times smaller than noise for the L1 norm of all products.
 """
 
 from __future__ import annotations
@@ -38,16 +40,17 @@ from ..sulq.rounds import Rounds
 from .columns import Floats, nan_fills
 from .rows import Rows
 
-#: The widest column has about 2**BITS cells. The kernel multiplies NARROW rows at a time. A library
-#: multiplies WIDE rows at a time: it adds up float64, and 2**12 products of integers below 2**20
-#: stay below 2**53.
+#: The widest column has about 2**BITS cells. The kernel multiplies NARROW rows at a time, and the
+#: library WIDE rows. The library adds float64: 2**12 products of integers below 2**20 stay below
+#: 2**53.
 BITS, NARROW, WIDE = 20, 1 << 13, 1 << 12
-#: The limits of columns are repeated to this many numbers, so that vectors can read them.
+#: The limits of columns are repeated up to so many numbers, so that vector instructions can read
+#: them.
 LONG = 1 << 8
 
 
 def _cells(lo: float, hi: float, grid: float) -> tuple[int, int]:
-    """Return the first and last grid cell between two bounds, or the nearest cell if none is."""
+    """Return the first and last grid cell between two bounds; if there is none, the nearest."""
     low, high = Fraction(lo) / Fraction(grid), Fraction(hi) / Fraction(grid)
     first, last = math.ceil(low), math.floor(high)
     return (first, last) if first <= last else (round(low),) * 2
@@ -62,22 +65,23 @@ class GramMatrix:
     nan : str or float
         The replacement of a NaN.
     centered : bool
-        Whether z is measured from the middle of the bounds, with a constant c; otherwise from 0.
+        Whether z is measured from the middle of the bounds, with a constant c. Otherwise z is
+        measured from 0, without a constant.
     constant : float, default 1 / 2
-        c^2, as a part of the largest squared length of z.
+        c^2, as a fraction of the largest squared length of z.
 
     Attributes
     ----------
     grid : float
         The width of a cell.
     middle, reach : float64 array of shape (d,)
-        In cells; the reach is the largest distance from the middle.
+        The middle of the bounds, and the largest distance from the middle, in cells.
     constant : int
-        c, or 0.
+        The constant c, or 0.
     most : int
-        M.
+        The bound M.
     size : int
-        D.
+        The number D.
     """
 
     def __init__(
@@ -94,7 +98,8 @@ class GramMatrix:
         wide = max(hi - lo for lo, hi in bounds) if centered else largest
         exponent = math.frexp(wide or largest or 1.0)[1] - 1 - (BITS - 1)
         if math.frexp(largest)[1] - exponent > 50:
-            checks.fail("bounds", "at most 2**30 times as far from 0 as they are apart", bounds)
+            rule = "wider, because their distance from 0 is more than 2**30 times their width"
+            checks.fail("bounds", rule, bounds)
         self.grid = math.ldexp(1.0, max(exponent, -1000))
         # Many columns have the same bounds.
         cells = {pair: _cells(*pair, self.grid) for pair in set(bounds)}
@@ -125,14 +130,14 @@ class GramMatrix:
     def whole(self, neighbors: str) -> Matrix:
         """Return all products as one matrix part, whose noise is for the nuclear norm."""
         replaced = neighbors == "replace"
-        # The first square is the number of rows, which is public.
+        # The first square is c^2 times the number of rows, which is public.
         public_squares = int(replaced and self.constant > 0)
         return Matrix(self.size, (2 if replaced else 1) * self.most, public_squares)
 
     def deviations(
         self, rounds: Rounds, parts: Sequence[Some], uses: int
     ) -> tuple[float, float, float]:
-        """Return the noise deviations of the row count times c^2, squares, and products."""
+        """Return the noise deviations of the row count times c^2, of squares, and of products."""
         first = parts[0]
         if isinstance(first, Matrix):
             deviation = rounds.deviation(first, uses)
@@ -144,12 +149,13 @@ class GramMatrix:
     def parts(self, neighbors: str) -> list[Part]:
         """Return the parts of a round: row count times c^2 (if c is not 0), squares, products.
 
-        Integers that are divided by a unit and rounded down change by 1 more each. For units of one
-        size the sum is D; the unit of the squares may be twice that of the products, and then the
-        sum is less than 2 D units of the products.
+        If integers are divided by a unit and rounded down, each changes by 1 more. With equal units
+        this adds up to D. If the unit of the squares is twice the unit of the products, it adds up
+        to less than 2 D units of the products.
         """
         d, m, size = self.width, self.most, self.size
-        # The noise here is not calibrated to the L1 norm, so an upper bound of it is enough.
+        # The noise here is not calibrated to the L1 norm, so an upper bound on the L1 norm is
+        # enough.
         l1, l2_squared, l0 = size * m, m * m, (2 * size) ** 2
         count = Part(1, l1, l2_squared, l0)
         if neighbors == "replace":
@@ -194,7 +200,7 @@ class GramMatrix:
         return matrix
 
     def _narrow(self, x: Floats, sums: NDArray[np.int64], products: NDArray[np.int64]) -> int:
-        """Add sums and products of rows by a kernel, and return how many rows have a NaN."""
+        """Add the sums and products of rows by a kernel, and return how many rows have a NaN."""
         at = kernels.gram_add(x, 1.0 / self.grid, *self._limits, sums, products)
         if at == len(x):
             return 0
@@ -203,7 +209,7 @@ class GramMatrix:
         return missing
 
     def _wide(self, x: Floats, sums: NDArray[np.int64], products: NDArray[np.int64]) -> int:
-        """Add sums and products of rows by matrix products, and return how many have a NaN."""
+        """Add the sums and products of rows by matrix products, and return how many have a NaN."""
         z, missing = np.empty_like(x), 0
         if kernels.box_whole(x, 1.0 / self.grid, *self._limits, z):
             filled, missing = self._filled(x)
@@ -214,7 +220,7 @@ class GramMatrix:
         return missing
 
     def _filled(self, x: Floats) -> tuple[Floats, int]:
-        """Return rows with NaN replaced, or without rows with a NaN, and how many have a NaN."""
+        """Return rows with NaN replaced or dropped, and how many rows have a NaN."""
         missing = np.isnan(x)
         absent = missing.any(axis=1)
         x = x[~absent] if self._skip else np.where(missing, self._fills, x)
