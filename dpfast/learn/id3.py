@@ -1,39 +1,46 @@
-"""A private decision tree: ID3 on noisy counts, or on choices by the exponential mechanism.
+"""A private decision tree: ID3 by choices of the exponential mechanism, or by noisy counts.
 
-A round is for all nodes of a level. The nodes of a level divide the rows among them. Let u
-attributes be unused on the way to a node, the same number at each node of a level. Then a row is in
-one cell (attribute, value, class) of each of u tables. So an added or removed row changes u counts
-by 1: u in the L1 norm and sqrt(u) in the L2 norm; a replaced row changes twice as many. The last
-round counts the classes at the leaves, where a row changes one count.
+*With counts*, a round counts the rows at all nodes of a level. Each row is at one node of a level.
+Let u attributes be unused on the way to a node; u is the same for all nodes of a level. For each of
+these u attributes there is a table of counts by value and class, and a row is in one cell of each
+table. So an added or removed row changes u counts by 1: by u in L1 norm, and by sqrt(u) in L2 norm.
+A replaced row changes twice as many counts. The last round counts the classes at the leaves, where
+a row changes one count.
 
-A choice instead of counts releases an attribute, and nothing else (`score`, `rounds`): one round
-for each level again, for any number of attributes. A choice does not reveal the size of a node.
+*With the exponential mechanism*, a round releases the chosen attribute of each node of a level, and
+nothing else (`score`, `rounds`). The loss of a level does not depend on the number of attributes. A
+choice does not reveal the size of a node.
 
-*Scores.* An attribute splits rows well if little uncertainty about the class of a row remains. N[v,
-c] rows have the value v and the class c, N[v] the value v. The score of an attribute is minus
+*Scores.* An attribute splits rows well if little uncertainty about the class of a row remains. Let
+N[v, c] rows have the value v and the class c, and let N[v] rows have the value v. The score of an
+attribute is minus the
 
-* entropy: the sum of N[v, c] log2(N[v] / N[v, c]), the length of a code of the classes;
-* gini: the sum over v of N[v] - sum of N[v, c]^2 / N[v], the rows that are expected to be guessed
-  wrong by a guess that follows the classes of the same value;
-* max: the rows that are not of the commonest class of their value. (It is counted from the other
-  side, the rows that are.)
+* entropy: the sum of N[v, c] log2(N[v] / N[v, c]), which is the length of a code of the classes;
+* gini: the sum over v of N[v] - sum of N[v, c]^2 / N[v]. This is the expected number of wrong
+  guesses, if the class of a row is guessed by the frequencies of the classes among the rows with
+  the same value;
+* max: the number of rows that are not in the most frequent class of their value. (The code counts
+  the rows that are in it, which is the same score up to a constant.)
 
-*Sensitivity.* A row that comes adds to one N[v, c]. None of the three falls then, for each is
-concave in N[v, .], grows in proportion to it, and is 0 for one class alone, so it is at least as
-large for two sets of rows together as for both. And it grows by no more than
+*Sensitivity.* An added row adds 1 to one N[v, c]. None of the three quantities decreases then. Each
+of them is concave in N[v, .], is proportional to it, and is 0 for a single class. So for two sets
+of rows together it is at least the sum of its values for each set. It increases by at most
 
-* entropy: (m + 1) log2(m + 1) - m log2 m < log2(m + 1) + 1 / ln 2 for the m other rows, most where
-  they are all of one other class (Friedman and Schuster, KDD 2010);
-* gini: 1 - ((S + 2 k + 1) / (N + 1) - S / N), S the sum of the N[v, c]^2 and k rows of the class,
-  most for k = 0 and S = N^2: 2 N / (N + 1), less than 2;
+* entropy: (m + 1) log2(m + 1) - m log2 m < log2(m + 1) + 1 / ln 2, where m is the number of other
+  rows. The increase is largest if all of them are in one other class (Friedman and Schuster, KDD
+  2010);
+* gini: 1 - ((S + 2 k + 1) / (N + 1) - S / N), where S is the sum of the N[v, c]^2, and k rows are
+  in the class of the added row. This is largest for k = 0 and S = N^2: 2 N / (N + 1), which is less
+  than 2;
 * max: 1.
 
-So all scores change in one direction, by numbers of an interval of that length.
+So all scores change in the same direction, by numbers from an interval of this length.
 
-Here they are integers, in units of 2^-20 for the first two. For gini each v is rounded down by
-itself, and the numbers on either side of a change by less than 2 units of 2^20 differ by no more
-than 2^21. For entropy four rounded numbers n log2 n change, by 1 / 2 each and by less than another
-1 / 2 all together where the logarithms are not exact: by 3 more at most, in either direction.
+In the code scores are integers, for entropy and gini in units of 2^-20. For gini the term of each v
+is rounded down. A change of less than 2 becomes a change of at most 2^21 units. For entropy four
+rounded numbers n log2 n change. Rounding moves each by at most 1 / 2, and inexact logarithms move
+all together by less than another 1 / 2. So the change is larger by at most 3 units, in either
+direction.
 """
 
 from __future__ import annotations
@@ -76,7 +83,7 @@ def _information(n: int) -> int:
 
 
 def _informations(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return `_information` of each count, computed once for each distinct count."""
+    """Return `_information` of each count; it is computed once for each distinct count."""
     distinct, index = np.unique(counts, return_inverse=True)
     values = np.array([_information(n) for n in distinct.tolist()], np.int64)
     return values[index].reshape(counts.shape)
@@ -101,8 +108,7 @@ def score(criterion: str, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.asarray(counts.max(axis=2).sum(axis=0))
     total = counts.sum(axis=2)
     if criterion == "gini":
-        # Squares fit in int64 if counts are below 2**31. Larger counts are handled as Python
-        # integers.
+        # Squares fit in int64 if counts are below 2**31. Larger counts become Python integers.
         exact = counts if total.max(initial=0) < 1 << 31 else counts.astype(object)
         n = exact.sum(axis=2)
         safe = np.maximum(n, 1)
@@ -129,12 +135,12 @@ def _plogp(n: NDArray[np.float64]) -> NDArray[np.float64]:
     return n * np.log2(np.where(n > 0, n, 1.0))
 
 
-#: A smaller deviation of the noise counts as this one. Counts without noise are exact integers.
+#: The least deviation of the noise that is used. Counts without noise are exact integers.
 LEAST = 2.0**-40
 
 
 class _Shape:
-    """The structure of a decision tree: the nodes by number, where node 0 is the root."""
+    """The structure of a decision tree: numbered nodes, of which node 0 is the root."""
 
     __slots__ = ()
 
@@ -148,7 +154,7 @@ class _Shape:
         return slice(first, first + int(self.values[node]) + 1)
 
     def native(self, width: int) -> cross.Tree:
-        """Return this tree in the format of the kernels, in which a leaf is its own child."""
+        """Return this tree in the format of the kernels, where a leaf is its own child."""
         feature, nodes = np.asarray(self.feature), np.arange(len(self.feature))
         leaf = feature < 0
         columns = np.where(leaf, 0, feature), np.where(leaf, nodes, self.children), self.values
@@ -190,7 +196,7 @@ class Tree(_Shape):
     Attributes
     ----------
     feature : int64 array of shape (nodes,)
-        The column by which a node divides its rows; -1 for a leaf. Node 0 is the root.
+        The column by which each node divides its rows; -1 for a leaf. Node 0 is the root.
     children : int64 array of shape (nodes,)
         The number of the first child; -1 for a leaf. The children follow in the order of the
         column's values, and the last child is for rows with none of these values.
@@ -225,8 +231,8 @@ class Tree(_Shape):
     def chances(self) -> NDArray[np.float64]:
         """Return the probability of each class at each node.
 
-        Counts below 0 are 0. The differences between the children of a node and the node are shrunk
-        by the part that noise explains, and a child without rows has the probabilities of the node.
+        Counts below 0 count as 0. The differences between a node and its children are shrunk by the
+        part that noise explains. A child without rows has the probabilities of its parent.
         """
         chances = np.empty_like(self.counts)
         chances[0] = _shares(self.counts[:1], np.full(self.counts.shape[1], 1.0))[0]
@@ -250,10 +256,11 @@ def _shares(counts: NDArray[np.float64], default: NDArray[np.float64]) -> NDArra
 def _kept(counts: NDArray[np.float64], deviation: NDArray[np.float64]) -> float:
     """Return the shrinkage factor of differences between children: the part noise does not explain.
 
-    That is 1 - E / S, or 0 (after James and Stein). S is the sum of the squared differences of
-    their counts from their number of rows in the shares p of all together, in deviations, and E its
-    mean for noise alone. Of K counts with noise of variance 1 the squares of those
-    less p_k times their sum have the mean K - 2 + K (p_1^2 + .. + p_K^2).
+    This is 1 - E / S, or 0 if that is negative (after James and Stein). Let p_k be the share of
+    class k among all children together. A child with n rows then has n p_k expected rows of class
+    k. S is the sum of the squared differences between counts and these expectations, in standard
+    deviations of the noise. E is the mean of S if there is only noise: for one child with K counts
+    and noise of variance 1 it is K - 2 + K (p_1^2 + .. + p_K^2).
     """
     children, many = counts.shape
     p = _shares(counts.sum(axis=0, keepdims=True), np.full(many, 1.0))[0]
@@ -266,8 +273,8 @@ def _kept(counts: NDArray[np.float64], deviation: NDArray[np.float64]) -> float:
 def pruned(nodes: Nodes, leaves: NDArray[np.float64], deviation: float) -> Tree:
     """Return the tree without the splits that noise explains, from noisy counts of its leaves.
 
-    A split remains if noise does not explain all differences of its children, or if a split below
-    remains.
+    A split remains if noise does not explain all differences between its children, or if a split
+    below it remains.
     """
     counts = np.zeros((len(nodes), leaves.shape[1]))
     counts[nodes.leaves()] = leaves
@@ -291,13 +298,13 @@ def pruned(nodes: Nodes, leaves: NDArray[np.float64], deviation: float) -> Tree:
     return Tree(feature, np.array(children, np.int64), values, counts[at], spread[at])
 
 
-#: The most counts of a level: 256 MB. Further nodes remain leaves.
+#: The most counts of a level: 256 MB. Nodes beyond this limit remain leaves.
 MOST_CELLS = 1 << 25
-#: The depth of a tree of many rows. The loss has SHARES parts, and one for the number of rows: 12
-#: can be divided among two, three or four rounds.
+#: The default depth of a tree with many rows. The loss has SHARES parts, and one more for the
+#: number of rows. 12 parts can be divided equally among two, three or four rounds.
 USUAL, SHARES = 3, 12
-#: A tree is less deep if its leaves would have fewer rows on average than this many standard
-#: deviations of the noise in a count.
+#: The leaves of a tree must have at least this many rows on average, in standard deviations of the
+#: noise in a count. Otherwise the tree is less deep.
 FULL = 2.5
 #: The most columns among which the exponential mechanism chooses.
 MOST_CHOICES = 1 << 12
@@ -418,7 +425,7 @@ class ID3Classifier(Binned, ProbabilisticClassifier):
             checks.fail("splits", f"'counts' for more than {MOST_CHOICES} columns", self.splits)
         most = self._most(relation, rows.length) if exact and criterion == "entropy" else None
         depth = min(depth, coder.width)
-        # For the largest possible depth.
+        # The parts are for the largest possible depth.
         parts = [Part.of_counts(1, 1 if exact else coder.width, relation)]
 
         chosen = self.max_depth is None
@@ -452,17 +459,17 @@ class ID3Classifier(Binned, ProbabilisticClassifier):
             return int(self.most_rows)
         if relation == "replace" and length is not None:
             return max(1, length)
-        rule = "given for criterion='entropy' with splits='exponential', as a public number"
+        rule = "given, as a public number, for criterion='entropy' with splits='exponential'"
         checks.fail("most_rows", rule, None)
 
 
 class _Growth:
-    """A decision tree in growth, level by level, from released numbers alone.
+    """A decision tree that grows level by level, from released numbers alone.
 
     Attributes
     ----------
     open : list of int
-        Nodes of the present level that may be divided.
+        The nodes of the present level that may be divided.
     """
 
     def __init__(
@@ -557,12 +564,12 @@ class _Growth:
         self.open = self._room(below)
 
     def _room(self, nodes: list[int]) -> list[int]:
-        """Return the first nodes, up to the number whose counts fit in memory."""
+        """Return the first nodes: as many as have counts that fit in memory."""
         cells = int(self._coder.values.sum(dtype=np.int64)) + self._coder.width
         return nodes[: MOST_CELLS // (cells * (len(self._classes) + 1))]
 
     def _tables(self, source: Rows, level: int) -> list[NDArray[np.int64]]:
-        """Count rows by value, open node and class for each attribute; the last value is none."""
+        """Count rows by value, open node and class for each attribute; the last value is "none"."""
         many, slots = len(self._classes), len(self.open)
         counts = self._reduce(source, level, self.open, crossed=True)
         tables = self._coder.tables(counts, slots * many)

@@ -1,82 +1,85 @@
 """Private k-means: a few rounds of noisy counts and sums of the rows nearest to each center.
 
-*Sensitivity of a round.* A round starts with k centers, and each row belongs to the nearest one. In
-column j let z_j be the distance of the row from the public middle of the column, in half cells of
-the public grid. So |z_j| is at most a public number s_j. The row adds 1 to the count of its center,
-and z_j to the sum of its center for column j. Between neighbors
+*Sensitivity of a round.* A round starts with k centers, and each row belongs to the nearest center.
+In column j let z_j be the distance of the row from the public middle of the column, in half cells
+of the public grid. So |z_j| is at most a public number s_j. The row adds 1 to the count of its
+center, and z_j to the sum of its center for column j. If
 
-* a row is added or removed: one count changes by 1, and one sum of each column by at most s_j;
-* a row is replaced and stays with its center: no count changes, and one sum of each column changes
+* a row is added or removed, one count changes by 1, and one sum of each column by at most s_j;
+* a row is replaced and stays with its center, no count changes, and one sum of each column changes
   by at most 2 s_j;
-* a row is replaced and changes its center: two counts change by 1, and two sums of each column by
+* a row is replaced and changes its center, two counts change by 1, and two sums of each column by
   at most s_j each.
 
 *The first round.* The sensitivity does not depend on k. So the first round may use more points than
-there are clusters; they are public and fill the box. (A point stands for the cell of all rows that
-are nearest to it.) The release has a noisy count and a noisy mean for each. Weighted k-means on
-these released points computes the centers for the next round. It knows roughly where all rows are,
-so it does not get stuck as k-means from poor starting centers would. If three rounds or more
-remain, it computes 2 k centers instead, the next round counts and sums the rows of these, and the
-same computation reduces them to k.
+there are clusters. The points are public and fill the box of the bounds; each stands for the cell
+of all rows that are nearest to it. The release has a noisy count and a noisy mean for each cell.
+Weighted k-means on these means computes the centers for the next round. It knows roughly where all
+rows are, so it does not get stuck like k-means from poor starting centers. If three rounds or more
+remain, it first computes 2 k centers. The next round counts and sums the rows of these, and
+weighted k-means reduces them to k.
 
-*How Gaussian noise is shared in a round.* Let w_j be the width of the bounds of column j, and W the
-sum of all w_j. Counts get the share a of a round, and column j the share (1 - a) w_j / W. For a
-round of rho, the noise in a sum of column j then has the variance w_j W / (8 rho (1 - a)). Among
-all ways to share 1 - a among the columns this one has the least total of these variances: it is in
-proportion to W^2, where equal noise for all d columns has d (w_1^2 + ... + w_d^2).
+*How a round with Gaussian noise is shared.* Let w_j be the width of the bounds of column j, and W
+the sum of all w_j. Counts get the share a of a round, and column j the share (1 - a) w_j / W. For a
+round of rho, the noise in a sum of column j then has the variance w_j W / (8 rho (1 - a)). No other
+way to share 1 - a among the columns has a smaller total of these variances. The total is in
+proportion to W^2, while for equal noise in all d columns it is in proportion to d (w_1^2 + ... +
+w_d^2).
 
-For the choice of a, take a center of n rows at the distance q from the middle of the box. Its mean
-is a noisy sum over a noisy count, with a squared error of about
+To choose a, take a center with n rows at the distance q from the middle of the box. Its mean is a
+noisy sum divided by a noisy count, with a squared error of about
 
     (W^2 / (4 (1 - a)) + q^2 / a) / (2 rho n^2).
 
-That is least for a : 1 - a = 2 q : W. For q we take half of the half diagonal of the box. If all
-columns have the same width this is a : 1 - a = 1 : 2 sqrt(d), which is used for every box. A column
-much narrower than the others has its share as if it had `NARROW` of W as its width: with less, the
-others would gain hardly anything.
+This is least for a : 1 - a = 2 q : W. For q we take half of the half diagonal of the box. If all
+columns have the same width, this is a : 1 - a = 1 : 2 sqrt(d), and this ratio is used for every
+box. A much narrower column gets the share of a column of width `NARROW` times W: with a smaller
+share, the other columns would gain hardly anything.
 
 *Noise for epsilon alone.* The count and the sums of one center form a vector. An added or removed
 row changes one such vector, by a vector in the box with the sides 1 and s_1, ..., s_d. A replaced
-row is two steps of this kind. The vector gets joint noise (`rounds`), the one with the least error
-of a center: a sum of column j has the weight (w_j / 2)^2, and a count has q^2, as above.
+row is two steps of this kind. The vector gets the joint noise (`rounds`) with the least error of a
+center. For this error, the sum of column j has the weight (w_j / 2)^2, and the count has the weight
+q^2, as above.
 
-*Replaced rows and Gaussian noise.* Here the counts cost nothing extra. Let the sums have noise for
-changes by 2 s_j, and the whole of the round. A row that stays with its center uses up the round. A
-row that changes its center changes two sums of each column by s_j, which in squared L2 norm is half
-of that. So it leaves half of the round for the counts, which change by sqrt(2) in L2 norm.
+*Replaced rows and Gaussian noise.* Here the counts cost nothing extra. Let the sums use the whole
+round, with noise for changes by 2 s_j. A row that stays with its center uses up the round. A row
+that changes its center changes two sums of each column by s_j, which is half as much in squared L2
+norm. So it leaves half of the round for the counts, which change by sqrt(2) in L2 norm.
 
-*How many rounds.* Let V be the variance of the noise in a center's sums, all columns together. A
-mean of n / k rows then has noise of variance V / (n / k)^2. Once this is a good part of the
-variance within clusters, another round makes centers worse. For rows that are spread evenly over
-the box, the variance within clusters is about
+*How many rounds.* Let V be the variance of the noise in the sums of a center, added over all
+columns. A mean of n / k rows then has noise of variance V / (n / k)^2. If this is a large fraction
+of the variance within clusters, another round makes centers worse. For rows that are spread evenly
+over the box, the variance within clusters is about
 
     B = (w_1^2 + ... + w_d^2) k^(-2/d) / 12.
 
-So all `USUAL` rounds are used, one by one, if V / (n / k)^2 is at most `LITTLE` B. The limit is
-`LITTLE_BESIDE_POOR` B if no more than k points of the first round have a count above the noise,
-because further rounds then have much to mend. Otherwise the rounds after the first are used in
-pairs, as one round with the noise of two, if that is below the limit. If not, they are used all at
-once. The number n is estimated by the sum of the noisy counts of the first round.
+So all `USUAL` rounds are used, one by one, if V / (n / k)^2 is at most `LITTLE` B. If at most k
+points of the first round have a count above the noise, the limit is `LITTLE_BESIDE_POOR` B instead,
+because further rounds can then improve much. Otherwise the rounds after the first are used in
+pairs, if the noise of a pair is below the limit. If not, they are used all at once. The number n is
+estimated by the sum of the noisy counts of the first round.
 
-*Counts alone.* A count changes by 1, and a sum by half of a width. So counts of many cells cost
-less than the sums of a few. If there are so few columns d that 2^d is at most `MOST_CELLS`, then
-`COUNT` parts of the loss first pay for a noisy number of rows n, and `ROUND` parts for each of five
-rounds. With n known, cells are counted without any sums if two conditions hold:
+*Counts alone.* A row changes a count by 1, and a sum by up to half of a width. So counts of many
+cells cost less than the sums of a few cells. Let there be so few columns d that 2^d is at most
+`MOST_CELLS`. Then `COUNT` parts of the loss first pay for a noisy number of rows n, and `ROUND`
+parts for each of five rounds. With n known, cells are counted without any sums if two conditions
+hold:
 
 * the noise V / (n / k)^2 of a round of sums is above `LITTLE_BESIDE_CELLS` B;
-* there can be 2^d cells or more, which divide each column in two, such that rows spread evenly
-  would give each cell a count of `FULL` standard deviations of its noise.
+* at least 2^d cells are possible, so that each column is divided in two, and n rows that are spread
+  evenly would give each cell a count of `FULL` standard deviations of its noise.
 
 If they hold, centers are computed from the middles and the noisy counts of the cells. The counts
-get half of the remaining loss, and the other half is for one round of sums around these centers.
+get half of the remaining loss, and the other half pays for one round of sums around these centers.
 But if V / (n / k)^2 for this round is not below `COARSE` times the variance within cells, the
-counts get all of the remaining loss. (Su, Cao, Li, Bertino and Jin, CODASPY 2016, count rows in a
-grid, too; the loss and the number of rows decide how fine it is.) A row is in one cell. So the
-noise of the counts is for one change by 1, and where rows are replaced for two of them.
+counts get all of the remaining loss. (Su, Cao, Li, Bertino and Jin, CODASPY 2016, also count rows
+in a grid, which is finer for a larger loss or more rows.) A row is in one cell. So the noise of the
+counts is for one change by 1, or for two changes if rows are replaced.
 
 *Public points.* Starting centers, points that fill a box, and the centers of released weighted
-points are computed without a look at rows. Nothing in it is random: the same arguments give the
-same points.
+points are computed without reading rows and without randomness: the same arguments give the same
+points.
 """
 
 from __future__ import annotations
@@ -115,7 +118,7 @@ from .transformer import Transformer, without_ids
 #: pairs of points.
 CHOICE, MOST = 64, 1 << 26
 
-#: The largest number of passes of `_exchange`, and of k-means steps in `_steps`.
+#: The largest number of passes in `_exchange`, and of k-means steps in `_steps`.
 PASSES, STEPS = 40, 30
 #: An exchange must lower the cost by at least this fraction, or rounding might repeat it forever.
 LEAST = 1e-9
@@ -132,7 +135,7 @@ class Grid:
         The first and the last cell of each column, and the middle between them.
     cell_width : float64 array of shape (d,)
     span : list of int
-        The last cell, counted from the first.
+        The number of the last cell of each column, if the first is number 0.
     nan : str or float
         The replacement of a NaN.
     """
@@ -177,7 +180,7 @@ class Grid:
         return [totals[i : i + k] for i in range(0, len(totals), k)]
 
     def labels(self, rows: Rows, centers: Floats) -> NDArray[np.int64]:
-        """Return the number of each row's nearest center, or k for a row without one."""
+        """Return the number of the nearest center for each row, or k for a row with a NaN."""
         at, half = self._coordinates(centers)
 
         def nearest(x: Floats) -> Floats:
@@ -212,12 +215,12 @@ def spread(k: int, lo: Floats, hi: Floats) -> Floats:
     """Return k fixed points of a box, each as far as possible from the points before it.
 
     The distance of points from the walls is at least half of the distance between k points on a
-    lattice. For large k the points are not chosen: they are the first k of `evenly`.
+    lattice. For large k, they are the first k points of `evenly`.
     """
     d = len(lo)
     margin = 0.5 * k ** (-1.0 / d)
     wide = hi - lo
-    # A power of two, so that squares neither overflow nor underflow.
+    # This is a power of two, so that squares neither overflow nor underflow.
     unit = math.ldexp(1.0, -math.frexp(float(wide.max()))[1])
     choice = min(CHOICE, MOST // k**2)
     points_of_cube = margin + (1 - 2 * margin) * evenly(max(1, choice) * k, d)
@@ -236,16 +239,16 @@ def spread(k: int, lo: Floats, hi: Floats) -> Floats:
 def centers_of(points: Floats, weights: Floats, k: int) -> Floats:
     """Return at most k centers for weighted points: all points, if there are at most k.
 
-    Greedy: the next center is the point with the least remaining sum of weighted squared distances.
-    Then centers are exchanged for points as long as that improves the sum, and k-means steps
-    follow.
+    Centers are chosen greedily: the next center is the point that leaves the least sum of weighted
+    squared distances. Then centers are exchanged for points as long as this decreases the sum.
+    Steps of k-means follow.
 
     Parameters
     ----------
     points : float64 array of shape (m, d)
-        The points must not be so far apart that a squared distance overflows.
+        The points. Their squared distances must not overflow.
     weights : float64 array of shape (m,)
-        Positive.
+        Positive weights.
     """
     if len(points) <= k:
         return points.copy()
@@ -275,7 +278,7 @@ def _greedy(squares: Floats, weights: Floats, k: int) -> NDArray[np.int64]:
 
 
 def _exchange(squares: Floats, weights: Floats, chosen: NDArray[np.int64]) -> None:
-    """Exchange centers for points, the best exchange first, until none reduces the cost."""
+    """Exchange centers for points, the best exchange first, until no exchange lowers the cost."""
     k, points = len(chosen), np.arange(len(squares))
     for _ in range(PASSES):
         distances = squares[chosen]
@@ -308,16 +311,17 @@ def _steps(points: Floats, weights: Floats, centers: Floats) -> Floats:
     return centers
 
 
-#: For cells that are counted without sums, in standard deviations of the noise of a count: the
-#: average count of a cell, which determines the number of cells; and the least count with which a
-#: cell is used.
+#: For cells that are counted without sums: the average count of a cell, which determines the number
+#: of cells, and the least count with which a cell is used. Both are in standard deviations of the
+#: noise of a count.
 FULL, ALIVE = 1.0, 2.5
 #: The largest noise in a last round of sums, as a fraction of the variance within cells.
 COARSE = 0.03
 #: Cells are counted without sums only if the noise of a round is above this fraction of B.
 LITTLE_BESIDE_CELLS = 1 / 600
 
-#: In the shares of the loss, a column has at least this fraction of the sum of all widths.
+#: For the shares of the loss, the width of a column counts as at least this fraction of the sum of
+#: all widths.
 NARROW = Fraction(1, 1 << 10)
 
 #: The most clusters.
@@ -326,8 +330,8 @@ MOST_CLUSTERS = 1 << 24
 #: The first round has CELLS cells for each cluster, but at most MOST_CELLS.
 CELLS, MOST_CELLS = 8, 512
 
-#: The parts of the loss for the number of rows and for each round, if cells may be counted without
-#: sums.
+#: If cells may be counted without sums: the parts of the loss for the number of rows and for each
+#: round.
 COUNT, ROUND = 5, 9
 
 #: The number of rounds if `max_iter` is left out.
@@ -572,11 +576,11 @@ class KMeans(Transformer, Scored):
             with np.errstate(over="ignore"):  # infinite numbers are clamped
                 nearest = squared_distances(np.clip(filled, grid.lo, grid.hi), centers).min(axis=1)
             if grid.nan == "drop":
-                # A row with a missing number counts as 0: it is in no cluster.
+                # A row with a missing number is in no cluster, and counts as 0.
                 nearest = np.nan_to_num(nearest)
             return answers(nearest[:, None])
 
-        # The farthest corner of the grid from a center is at least as far as any row from it.
+        # No row is farther from a center than the farthest corner of the grid.
         with np.errstate(over="ignore"):
             squares = np.maximum(centers - grid.lo, grid.hi - centers) ** 2
             farthest = squares.sum(axis=1).min()
@@ -616,12 +620,12 @@ def _parts(grid: Grid, k: int, relation: str, loss: Loss) -> list[Part] | list[B
     """Return the parts of a round: row counts of centers, then sums of each column.
 
     Adjacent columns with equal grids are one part, with their joint sensitivity and the sum of
-    their shares, so the noise is that of a part for each column.
+    their shares. The noise is the same as with one part for each column.
     """
-    # A replaced row changes the sum of each of two centers by s, or of one center by 2 s. If
+    # A replaced row changes the sums of two centers by s each, or the sum of one center by 2 s. If
     # integers are too large for the samplers, they are divided and rounded down. In L2 norm
-    # rounding adds at most sqrt(2) to the first change, or 1 to the second: an `l0` of f**2 allows
-    # for 2.
+    # rounding adds at most sqrt(2) to the first change, and at most 1 to the second. An `l0` of
+    # f**2 allows for 2.
     f = 2 if relation == "replace" else 1
     if isinstance(loss, Pure):
         widths = (grid.hi - grid.lo) * grid.unit / 2
@@ -644,7 +648,7 @@ def _parts(grid: Grid, k: int, relation: str, loss: Loss) -> list[Part] | list[B
 
 
 def _noise(rounds: Rounds, grid: Grid, parts: Sequence[Part | Boxes], uses: int) -> float:
-    """Return the variance of the noise in the coordinate sums of a center, added over columns."""
+    """Return the variance of the noise in the sums of a center, added over columns."""
     _, *sums = (deviation for part in parts for deviation in rounds.deviations(part, uses))
     return float(((np.array(sums) * grid.cell_width / 2 * grid.unit) ** 2).sum())
 
@@ -655,17 +659,17 @@ class _Walk:
     Attributes
     ----------
     questions : int
-        The number of rounds so far.
+        The number of queries so far.
     uses : int
-        How many rounds the next question uses at once. With `chosen`, the answers of the first
-        round decide the number of rounds.
+        How many rounds the next query uses at once. With `chosen`, the answers of the first round
+        decide this number.
     noise : float
-        The variance of the noise in the coordinate sums of a center, added over columns.
+        The variance of the noise in the sums of a center, added over columns.
     enough : float
-        A count above that is not taken for noise.
+        Counts above this number exceed the noise.
     cells, counted : int
         The number of cells for which only counts are queried, and the number of rounds that this
-        uses at once.
+        query uses at once.
     rows : float or None
         The noisy number of rows, once it is known.
     full : float
@@ -681,7 +685,7 @@ class _Walk:
         self.use(unit)
 
     def use(self, uses: int) -> None:
-        """Set how many rounds each further question uses, and the noise that follows."""
+        """Set how many rounds each further query uses, and the resulting noise."""
         parts = self.parts(1)
         self.uses, self.noise = uses, _noise(self.rounds, self.grid, parts, uses)
         self.enough = 3.0 * self.rounds.deviation(parts[0], uses)
@@ -691,7 +695,7 @@ class _Walk:
         return _parts(self.grid, k, self.rounds.neighbors, self.rounds.loss)
 
     def ask(self, centers: Floats) -> _Answer:
-        """Ask a round about centers: noisy counts, and noisy sums of shape (k, d)."""
+        """Run a round about centers: return noisy counts, and noisy sums of shape (k, d)."""
         k, grid = len(centers), self.grid
 
         def total(rows: Rows) -> list[int]:
@@ -711,7 +715,7 @@ class _Walk:
         return answer
 
     def choose(self, first: _Answer) -> None:
-        """Choose how many rounds each further question uses, from the first answer."""
+        """Choose how many rounds each further query uses, from the first answer."""
         total = float(first.counts.sum()) if self.rows is None else self.rows
         rows = max(total, 0.0) / self.k
         most = (LITTLE if first.live.sum() > self.k else LITTLE_BESIDE_POOR) * self.full * rows**2
@@ -723,8 +727,8 @@ class _Walk:
     def count_rows(self) -> bool:
         """Count all rows with noise, and return whether to count the rows of cells next.
 
-        This requires enough cells to divide each column, with counts above the noise. The number of
-        rounds for the cells is chosen, too.
+        Cells are counted if there can be enough cells to divide each column, with counts above the
+        noise. The number of rounds for the cells is chosen too.
         """
         grid, k, rounds = self.grid, self.k, self.rounds
         changes = 0 if rounds.neighbors == "replace" else 1
@@ -804,11 +808,11 @@ class _Answer:
         self.noise, self.enough, self.live = noise, enough, counts > enough
 
     def means(self, centers: Floats) -> Floats:
-        """Return the noisy mean of each center's rows; a center without rows stays.
+        """Return the noisy mean of the rows of each center; a center without rows stays.
 
-        Means are shrunk toward the mean of all rows, as far as noise in the sums explains their
-        differences. If no center has a count above the noise, all centers go half way to the mean
-        of all rows, which is still known.
+        Means are shrunk toward the mean of all rows by the part of their differences that noise in
+        the sums explains. If no center has a count above the noise, the mean of all rows is still
+        known, and all centers move half way to it.
         """
         grid, live, noise = self.grid, self.live, self.noise
         counts, sums, shift = self.counts, self.sums, grid.cell_width / 2 * grid.unit
@@ -831,10 +835,10 @@ class _Answer:
         return moved
 
     def split(self, centers: Floats, step: int) -> Floats:
-        """Move each center with hardly a row next to a center with the most rows.
+        """Move each center with hardly any row next to a center with the most rows.
 
-        The two centers are placed on either side of the old position, in directions that vary and
-        do not depend on the data.
+        The two centers are put on either side of the old position, in directions that vary and do
+        not depend on the data.
         """
         grid, k = self.grid, len(centers)
         moved, weights = centers.copy(), np.where(self.live, self.counts, 0.0)
