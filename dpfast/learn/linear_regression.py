@@ -1,30 +1,33 @@
-"""Private least squares from noisy sums, in rounds that are chosen on the way.
+"""Private least squares from noisy sums; noisy answers choose which sums the next rounds query.
 
-All products of d features take d^2 numbers, and noise for as many: too much for few rows. So the
-first of four rounds queries few sums: the number of rows, the sums and squares of columns and their
-products with the target (`normal_equations.Moments`). Its answers, and the noise that the other
-three rounds would have, decide how these rounds are used:
+All products of d features are d^2 numbers, which need much noise: too much for few rows. So the
+first of four rounds queries fewer sums: the number of rows, the sums and squares of columns, and
+the products of columns with the target (`normal_equations.Moments`). The other three rounds are
+used in one of three ways, which the answers of the first round and the noise of the other rounds
+decide:
 
-* All products (`normal_equations.Normal`), if there are many times more rows than noise hides. If
-  there are not very many, there is one more column: the position of a row along the line that the
-  first answers suggest. Its sums are more accurate, so if noise hides the rest, that line is
-  learned.
-* A line. Two further rounds make the same query as the first. They determine the direction along
-  which features predict the target, and the last round determines the slope along it: it queries
-  products of the position along the line and the target, which are three numbers for any d. That is
-  the first step of partial least squares (Wold 1966; conjugate gradients), with columns of one
-  scale.
-* The mean of the target, if nothing in the first answers exceeds the noise, and the noise of a last
-  round alone would make a difference in the mean.
+* All products (`normal_equations.Normal`), if there are many more rows than noise hides. If there
+  are only somewhat more rows, one column is added: the position of a row along the line that the
+  first answers suggest. The sums of this column are more accurate. So if noise hides all other
+  sums, this line is learned.
+* A line. Two further rounds repeat the query of the first round. The answers determine the
+  direction along which features predict the target. The last round determines the slope along this
+  direction: it queries the products of the position along the line and the target, which are three
+  numbers for any d. This is the first step of partial least squares (Wold 1966; conjugate
+  gradients), with columns of equal scale.
+* The mean of the target, if nothing in the first answers exceeds the noise, and the last round
+  alone would measure the mean too inaccurately.
 
-*Ridge.* Noise may hide as much as its own size in any direction of the matrix of products, so half
-of that is added to each eigenvalue, and all of it where there is one column, whose sum of squares
-might else be nothing but noise. (AdaSSP, Wang 2018, pays for the least eigenvalue, and adds what is
-missing up to the size of the noise.) Slopes then explain a sum of squares S, and of noise alone
-they would explain E on average, which public numbers and the noisy means tell: that of the products
-with the target, and of the sums and the count that are taken off them. What noise explains is left
-out (after James and Stein): slopes keep the part 1 - E / S, and where E is as much as S the
-prediction is the noisy mean.
+*Ridge.* Noise may change the matrix of products by its own size in any direction. So half of this
+size is added to each eigenvalue. If there is one column, the whole size is added, because the sum
+of squares of this column might be nothing but noise. (AdaSSP, Wang 2018, pays for the least
+eigenvalue, and adds what it lacks to the size of the noise.)
+
+*Shrinking.* Let the slopes explain a sum of squares S of the target. If the products were only
+noise, they would explain E on average. E is computed from public numbers and the noisy means: it
+includes the noise of the products with the target, and of the sums and the count that are
+subtracted from them. Slopes are multiplied by 1 - E / S (after James and Stein). If E is at least
+S, the prediction is the noisy mean.
 """
 
 from __future__ import annotations
@@ -53,13 +56,13 @@ from .scored import Regressor
 
 Sums = TypeVar("Sums", Moments, Normal)
 
-#: The most rounds of a fit that chooses its questions.
+#: The number of rounds of a fit that chooses its queries.
 ROUNDS = 4
-#: A round asks for all products if there are at least this many rows, in units of the size of the
-#: noise: with a line, and without one.
+#: All products are queried if there are at least this many rows, in units of the size of the noise:
+#: with a line, and without a line.
 ENOUGH, MANY = 10.0, 20.0
-#: Products with the target are above the noise from BEYOND standard deviations on. The noise of the
-#: mean matters from MATTERS half widths of the bounds on.
+#: Products with the target exceed the noise if they exceed BEYOND standard deviations. The noise of
+#: the mean matters if it exceeds MATTERS half widths of the bounds.
 BEYOND, MATTERS = 3.0, 0.1
 
 
@@ -165,7 +168,7 @@ class LinearRegression(Weighted, Regressor):
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
         centered = checks.flag("fit_intercept", self.fit_intercept)
         ridge = self._ridge()
-        # So that squares do not overflow, those of targets included.
+        # This keeps squares from overflowing, also the squares of targets.
         pairs = column_bounds(self._bounds, rows.width, 500)
         target = checks.bounds(self.y_bounds, "y_bounds")
         expect_size([target], 500, "y_bounds", self.y_bounds)
@@ -243,7 +246,7 @@ class LinearRegression(Weighted, Regressor):
 
 
 class _Learned(NamedTuple):
-    """The learned row count, slopes in units of the bounds, and value at their middle.
+    """The learned row count, the slopes in units of the bounds, and the value at their middle.
 
     `errors` are the standard errors of the slopes, or None.
     """
@@ -256,7 +259,7 @@ class _Learned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Question(Generic[Sums]):
-    """Sums over the rows to query, with the number of rounds that they use."""
+    """A query for sums over the rows, with the number of rounds that it uses."""
 
     sums: Sums
     parts: Sequence[Some]
@@ -276,7 +279,7 @@ class _Walk:
     Parameters
     ----------
     bounds : list of pairs
-        The last pair is that of the target.
+        The last pair is the bounds of the target.
     nan : str or float
     centered : bool
         Whether there is an intercept.
@@ -305,12 +308,12 @@ class _Walk:
         )
         self.mean = _Question(moments, moments.parts(relation, targets=True), remaining)
         self.all = normal(bounds, remaining, line=False)
-        #: The sums with the coordinate along a line as a further column, and those with this column
-        #: only.
+        #: The sums with the coordinate along a line as an additional column, and the sums with this
+        #: column only.
         self.with_line = normal([line_bounds, *bounds], remaining, line=True)
         self.line = normal([line_bounds, bounds[-1]], 1, line=False)
         self._scale, self._middle = moments.limits.scale, moments.limits.middle
-        # So that coefficients do not overflow.
+        # This keeps coefficients from overflowing.
         *features, last = np.where(self._scale > 0, self._scale / REACH, 0.0).tolist()
         if last and max(features) > 2.0**800 * last:
             rule = "at most 2**800 times as wide as the bounds of any feature"
@@ -330,17 +333,18 @@ class _Walk:
         )
 
     def chosen(self, rounds: Rounds) -> _Learned:
-        """Ask a first round, then choose the next questions by the noisy answers."""
+        """Run a first round, then choose the next queries by its noisy answers."""
         first = self.first.ask(rounds)
         d, rows = len(self.moments.live), max(float(first.values[0, 0]), 1.0)
         if d and rows >= MANY * self._noise(rounds, self.all):
             return self._solved(rounds, first.joined(self.all.ask(rounds)), self.all)
         if d and rows >= ENOUGH * self._noise(rounds, self.with_line):
             return self._along(rounds, first, self.with_line)
-        # Of the noise of a single product, for their sum of squares.
+        # The variance of the squared noise of one product, in units of its squared variance.
         kurtosis = 5.0 if isinstance(rounds.loss, Pure) else 2.0
         nothing = first.shown(self.centered) < BEYOND * math.sqrt(kurtosis * d)
-        # If so, would the last round alone measure the mean too badly?
+        # If nothing exceeds the noise: would the last round alone measure the mean too
+        # inaccurately?
         if self.centered and nothing:
             off = self.line.sums.of_mean(self.line.deviations(rounds))
             nothing = off > MATTERS * rows

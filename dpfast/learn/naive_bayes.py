@@ -1,23 +1,28 @@
 """Private naive Bayes: the distribution of each column in each class, from one noisy round.
 
-A row of class c adds 1 to the count of c, and for each column to sums of c alone.
+A row of class c adds 1 to the count of class c. For each column it adds to sums of class c only.
 
-*A column of numbers.* Let z be the distance of a cell from the public middle, |z| <= h. The
-released sums are those of h z and of h^2 - z^2, with noise of one scale. For t = z / h their
-squares are h^4 times t^2 + (1 - t^2)^2 = 1 - t^2 (1 - t^2) <= 1: means and variances of a column
-cost no more than one of the two alone (released as z^2, they would cost 2). In size, |t| + 1 - t^2
-<= 5 / 4. A row that is replaced changes them, within a class, by a = t - t' and a b, b = t + t',
-|a| + |b| <= 2: in square by a^2 (1 + b^2), at most 4, for a^2 (1 + (2 - a)^2) never falls; in size
-by at most a (3 - a) <= 9 / 4. Between two classes, by 2 and by 5 / 2.
+*A column of numbers.* Let z be the distance of a cell from the public middle, |z| <= h. The sums of
+h z and of h^2 - z^2 are released, with noise of one scale. For an added row, in units of h^2, let t
+= z / h. The squared L2 norm of the change is t^2 + (1 - t^2)^2 = 1 - t^2 (1 - t^2) <= 1. So the
+mean and the variance of a column together cost no more than one of them alone. (With z^2 instead of
+h^2 - z^2 they would cost 2.) The L1 norm is |t| + 1 - t^2 <= 5 / 4.
 
-*A column of categories.* 1 for the value in the class: 1 or, replaced, 2 of these numbers change.
+Let a replaced row change t to t'. If its class stays the same, the two sums change by a = t - t'
+and by a b, where b = t + t' and |a| + |b| <= 2. The squared L2 norm is a^2 (1 + b^2). This is at
+most 4, because a^2 (1 + (2 - a)^2) increases with a. The L1 norm is at most a (3 - a) <= 9 / 4. If
+its class changes, the squared L2 norm is at most 2, and the L1 norm at most 5 / 2.
 
-*How the round is shared.* Columns have equal parts of it; counts, as in k-means, about 1 / (1 + 2
-sqrt(d)) or more. Where rows are replaced and noise is Gaussian, a column of numbers uses all of its
-part within a class, where counts do not change, and half of it between two. So counts get what the
-columns leave unused between two classes; if all columns are numbers, counts get half of the round
-at no cost. (Rounding down, for integers too large for the samplers, changes four numbers by 1 each,
-2 in the L2 norm; half of a part covers it for two classes if the whole has room for 2 sqrt(2).)
+*A column of categories.* A row adds 1 to the count of its value in its class. One count changes by
+1 if a row is added or removed, and two counts if a row is replaced.
+
+*How the round is shared.* Columns have equal parts of the round. Class counts have a part of about
+1 / (1 + 2 sqrt(d)), as in k-means, or more. If rows are replaced and noise is Gaussian, counts may
+cost nothing extra. If the class stays the same, a column of numbers uses its whole part, but counts
+do not change. If the class changes, the column uses half of its part. So counts get what the
+columns leave unused then: if all columns are numbers, half of the round. (If integers are too large
+for the samplers, they are rounded down. This changes four numbers by 1 each, which is 2 in L2 norm.
+Half of a part is enough for two classes if the whole part has room for 2 sqrt(2).)
 """
 
 from __future__ import annotations
@@ -46,8 +51,8 @@ from .estimator import Training
 from .rows import Rows
 from .scored import MixedClassifier
 
-#: The least variance in units of the squared half width of the bounds, and the least variance at
-#: all.
+#: The least variance in units of the squared half width of the bounds, and the least variance in
+#: any units.
 LEAST, TINY = 2.0**-40, float(np.finfo(np.float64).tiny)
 #: The most rows whose sums of squares fit in 64 bits.
 MOST = 1 << 22
@@ -200,7 +205,7 @@ class NaiveBayes(MixedClassifier):
 
 
 class ClassSums:
-    """The sums that naive Bayes queries: counts of classes, and sums by class for each column.
+    """The sums that naive Bayes queries: counts of classes, and for each column sums by class.
 
     Parameters
     ----------

@@ -3,9 +3,9 @@
 Coordinates are in units of half of the width of their bounds, so each is in [-1, 1]. All sums are
 sums of integers. The classes `Moments` and `Normal` state how much a row changes them.
 
-*Moments.* A row has features z in [-1, 1]^d and a target t in [-1, 1]. It adds 1 to the number of
-rows and t to the sum of targets, and for each feature z, 1 - z^2 and z t to three more sums. Each
-of the five kinds of sums gets noise of its own, calibrated as if its sensitivity were
+*Moments.* A row has d features z in [-1, 1] and a target t in [-1, 1]. It adds 1 to the number of
+rows, and t to the sum of targets. For each feature it adds z, 1 - z^2 and z t to three more sums.
+Each of these five kinds of sums has separate noise, calibrated as if its sensitivity were
 
     kind                    number of rows    sum of t       z      1 - z^2       z t
     L1 norm                       17             17        3.4 d     3.4 d       1.7 d
@@ -15,13 +15,13 @@ All five together then cost no more than one round: measured in units of these s
 added or removed row changes the sums by at most 1. Here "mean" is the mean over all d features, and
 |t| is at most 1.
 
-* L1 norm. The change is at most
+* In L1 norm, the change is at most
 
       2 / 17 + mean of ((|z| + 1 - z^2) / 3.4 + |z| / 1.7)
           = 2 / 17 + mean of (3 |z| + 1 - z^2) / 3.4.
 
   The last term increases in |z| up to |z| = 1, where it is 15 / 17. So the change is at most 1.
-* Squared L2 norm. The change is at most
+* In squared L2 norm, the change is at most
 
       2 / 14.5 + mean of ((z^2 + (1 - z^2)^2) / 5.8 + z^2 / 1.45).
 
@@ -30,29 +30,28 @@ added or removed row changes the sums by at most 1. Here "mean" is the mean over
 A replaced row changes the sums by no more than one removed and one added row: by 2 in L1 norm, and
 by 4 in squared L2 norm. It does not change the number of rows.
 
-For epsilon alone the three sums of all features may have joint noise instead, with 15 / 17 of the
-loss. It is noise for the box of all their changes. An added or removed row changes z and z t by at
-most 1, and a replaced row by at most 2. Either changes 1 - z^2 by at most 1. From three features on
-this noise is less.
+For epsilon alone, the three sums of all features may have joint noise instead, with 15 / 17 of the
+loss. It is noise for the box of all their changes. An added or removed row changes the sums of z
+and z t by at most 1, and a replaced row by at most 2. Both change the sum of 1 - z^2 by at most 1.
+For three features or more, this noise is less.
 
 *Number of rows and sum of targets alone.* Each gets noise as if its sensitivity were 2, in L1 norm
-and in squared L2 norm. An added or removed row again changes them by at most 1 in units of these. A
-replaced row does by at most 2, or 4 in squared L2 norm.
+and in squared L2 norm. In units of this sensitivity, an added or removed row again changes them by
+at most 1. A replaced row changes them by at most 2 in L1 norm, and by at most 4 in squared L2 norm.
 
 *Rounding.* If the noise were too wide for the samplers, the integers of a part are first divided by
 a power of two and rounded down. Each integer then changes by less than 1 more. Let N be the number
 of all integers, and B_p the sensitivity of part p in its divided integers. Part p is calibrated to
 B_p + r instead of B_p. We show that r >= 4 N is enough in L1 norm, and r >= 4 sqrt(N) in L2 norm.
 
-Parts are divided until their noise has about the same width, so there is an X such that X / 2 <=
+Parts are divided until their noise has about the same width. So there is an X such that X / 2 <=
 B_p + r <= X for all divided parts. Let a row change the divided parts by s and the others by v, in
-units of the B_p. Where a part changed by b B_p, it now changes by less than b B_p plus its
-rounding, and B_p <= (1 - r / X) (B_p + r). So in units of the B_p + r the change of the divided
-parts is
+units of the B_p. A part that changed by b B_p now changes by less than b B_p plus its rounding, and
+B_p <= (1 - r / X) (B_p + r). So in units of B_p + r, the change of the divided parts is
 
-* in L1 norm at most s (1 - r / X) + 2 N / X, with s + v <= 1. The parts that are not divided have
-  v <= 1 / 2 at most, so we need this only to be at most 1 - v for an s up to 1 - v >= 1 / 2. It is
-  if r >= 4 N.
+* in L1 norm at most s (1 - r / X) + 2 N / X, with s + v <= 1. This must be at most 1 - v. The parts
+  that are not divided have v <= 1 / 2, so s is up to 1 - v, which is at least 1 / 2. Then r >= 4 N
+  is enough.
 * in L2 norm at most s (1 - r / X) + 2 sqrt(N) / X, with s^2 + v^2 <= 1 and v^2 <= 1 / 2. In the
   same way r >= 4 sqrt(N) is enough.
 
@@ -61,21 +60,23 @@ in L1 norm and r = sqrt(16 N) = 4 sqrt(N) in L2 norm.
 
 *Standard errors.* The slopes are G b. Here b are the noisy products of features with the target,
 around the means. G is the inverse of the matrix A of noisy products of features, with the ridge.
-Rows are assumed to be independent, and the target to vary around the line with a variance s^2. It
-is estimated by what remains of the target's sum of squares, over the number of rows minus the
-number of unknowns. Then b has three errors:
+Rows are assumed to be independent, and the target to vary around the line with a variance s^2. This
+variance is estimated by the target's sum of squares that the line does not explain, divided by the
+number of rows minus the number of unknowns. Then b has three errors:
 
 * from the sampling of rows, with the covariance s^2 A;
-* from its own noise;
-* from the noise in A times the slopes, where the noise of the product of two different features
-  counts for both of its places in A.
+* from the noise in b;
+* from the noise in A times the slopes. The noise of the product of two different features is in two
+  entries of A.
 
-Let W be the covariance of the two noise terms. To first order in noise over rows, the slopes have
-the covariance G (s^2 A + W) G. It includes neither the bias of the ridge nor that of clipping.
+Let W be the covariance of the two noise terms together. To first order in noise over rows, the
+slopes have the covariance G (s^2 A + W) G. It does not include the biases of the ridge and of
+clipping.
 
-*The mean.* Let n rows be counted with noise of variance v_0, and summed with noise of variance v.
-The mean is estimated by the sum times n / (n^2 + v_0 + 3 v). That is the best linear estimate for a
-mean which might be anywhere in [-1, 1], so that its square is 1 / 3 on average.
+*The mean.* Let the noisy number of rows n have noise of variance v_0, and let the noisy sum have
+noise of variance v. The mean is estimated by the sum times n / (n^2 + v_0 + 3 v). This is the best
+linear estimate if the mean may be anywhere in [-1, 1] with equal probability, so that its square is
+1 / 3 on average.
 """
 
 from __future__ import annotations
@@ -98,17 +99,17 @@ from .columns import Floats, Limits, limits
 from .gram_matrix import GramMatrix
 from .rows import Rows
 
-#: The integers that represent 1: in a coordinate of moments, a weight of a line, and a coordinate
-#: along a line.
+#: The integers that represent 1: in a coordinate of moments, in a weight of a line, and in a
+#: coordinate along a line.
 REACH, WEIGHT, LINE_REACH = 2.0**16, 2.0**20, 2.0**36
 #: The square of the constant c, as a fraction of the largest squared length of a row.
 CONSTANT = 0.25
-#: The least variance that is used, in squared rows; it replaces 0.
+#: The least variance that is used, in squared rows, instead of 0.
 LEAST = 1e-9
 
 
 class Products(NamedTuple):
-    """Noisy sums of products of (1, z, t), and the variances of their noise; inf if unknown."""
+    """Noisy sums of products of (1, z, t), and the variances of their noise (inf if unknown)."""
 
     values: Floats
     variances: Floats
@@ -142,7 +143,7 @@ class Products(NamedTuple):
         return max(rows, 1.0), np.clip(sums * (rows / spread), -1.0, 1.0)
 
     def around(self, centered: bool) -> tuple[Floats, Floats, Floats]:
-        """Return centered products of z, products of z with t, and variances of the latter."""
+        """Return centered products of z, those of z with t, and the variances of the latter."""
         rows, mean = self.means(centered)
         x, y, v = mean[:-1], mean[-1], self.variances
         whole = self.values[1:, 1:] - rows * np.outer(mean, mean)
@@ -152,9 +153,10 @@ class Products(NamedTuple):
         return whole[:-1, :-1], whole[:-1, -1], variances
 
     def shown(self, centered: bool) -> float:
-        """Return how much the squared products with t exceed their expectation if all is noise.
+        """Return how much the squared products with t exceed what noise alone would give.
 
-        Each square is in units of its variance, so this expectation is the number of features.
+        Each square is in units of its variance. So with noise alone their expected sum is the
+        number of features.
         """
         _, along, variances = self.around(centered)
         return float((along**2 / variances).sum()) - len(along)
@@ -164,8 +166,8 @@ class Products(NamedTuple):
     ) -> tuple[Floats, float, Floats | None]:
         """Return slopes, the value where all features are 0, and standard errors of the slopes.
 
-        `noise` is the size of the noise in the products of `sides` times z, as a matrix. If there
-        is no `ridge`, that amount is added, and the slopes are shrunk by the part that noise
+        `noise` is the norm of the noise in the matrix of products of `sides` times z. If there is
+        no `ridge`, the norm of the noise is added, and the slopes are shrunk by the part that noise
         explains.
         """
         matrix, along, variances = self.around(centered)
@@ -187,8 +189,8 @@ class Products(NamedTuple):
     def _errors(self, slopes: Floats, solver: Floats, centered: bool) -> Floats | None:
         """Return standard errors of slopes, where slopes are `solver` times products with t.
 
-        They are None if the number of rows or the squares of t are unknown. The docstring of the
-        module has the formula.
+        None if the number of rows or the squares of t are unknown. The docstring of the module has
+        the formula.
         """
         v, (rows, mean) = self.variances, self.means(centered)
         if not np.isfinite([v[0, 0], v[-1, -1]]).all():
@@ -210,8 +212,8 @@ class Products(NamedTuple):
 class Line(NamedTuple):
     """A direction in feature space, and the exact position of a row along it, within [-1, 1].
 
-    Coordinates are integers up to `REACH`, `weights` integers that add up to 2**27 or so in size
-    for 2**14 columns, so all partial sums are integers below 2**53 in any order.
+    Coordinates are integers up to `REACH`. `weights` are integers whose absolute values add up to
+    about 2**27 for 2**14 columns. So all partial sums are integers below 2**53, in any order.
     """
 
     limits: Limits
@@ -267,7 +269,7 @@ class Moments:
     Parameters
     ----------
     bounds : list of pairs
-        The last pair is that of the target.
+        The last pair is the bounds of the target.
     nan : str or float
     centered : bool
     """
@@ -345,7 +347,7 @@ class Moments:
             products.variances[i, j] = products.variances[j, i] = max(
                 (deviation / unit) ** 2, LEAST
             )
-        if len(deviations) > 2:  # up to here, squares are sums of 1 - z^2
+        if len(deviations) > 2:  # up to this line, squares are sums of 1 - z^2
             products.values[x, x] = products.values[0, 0] - products.values[x, x]
             products.variances[x, x] += products.variances[0, 0]
         return products
@@ -353,8 +355,8 @@ class Moments:
     def line(self, products: Products, centered: bool) -> Line:
         """Return the line that predicts the target best, by the products known so far.
 
-        Its slope in a feature is the sum of products with the target over the sum of squares,
-        reduced by the part that noise explains.
+        Its slope in a feature is the sum of products with the target divided by the sum of squares,
+        and reduced by the part that noise explains.
         """
         squares, along, variances = products.around(centered)
         rows, mean = products.means(centered)
@@ -363,7 +365,7 @@ class Moments:
         whole = np.clip(squares.diagonal(), 0.0, rows) + 3.0 * noise.mean()
         kept = 1.0 - variances / np.maximum(along**2, variances)
         slopes = kept * along / whole
-        # Positions are clipped beyond 4 standard deviations of the sum, computed as if columns were
+        # Positions are clipped at 4 standard deviations of the sum, computed as if columns were
         # independent.
         size = min(float(np.abs(slopes).sum()), 4.0 * math.sqrt(float((slopes**2).sum())))
         weights = np.zeros(self.width - 1)
@@ -373,22 +375,22 @@ class Moments:
 
 
 class Normal:
-    """The normal equations in integer coordinates; their sensitivity is that of `gram_matrix`.
+    """The normal equations in integer coordinates; `gram_matrix` derives their sensitivity.
 
     A row has coordinates of d features in [-1, 1], of the target in [-b, b], and a constant c. If
     there is a line, the coordinate along it is in [-l, l] with l^2 = d. So the products of a row
-    have a norm of at most A + b^2, where A = c^2 + d + l^2, and the noise is calibrated to it. c^2
-    is a quarter of the other terms.
+    have a norm of at most A + b^2, where A = c^2 + d + l^2. The noise is calibrated to this bound.
+    c^2 is a quarter of the other terms.
 
-    The public b minimizes the error of the coefficients. A coefficient is off by the noise of its
-    product with the target, divided by b, and by the noise of all other products. With coefficients
-    of length r the squared error is in proportion to (A + b^2)^2 (1 / b^2 + r^2). For r = 1 and a
-    fixed c that is least for b^2 = (sqrt(1 + 8 A) - 1) / 4.
+    The public number b minimizes the error of the coefficients. The error of a coefficient is due
+    to the noise of its product with the target, divided by b, and to the noise of all other
+    products. With coefficients of length r the squared error is in proportion to (A + b^2)^2 (1 /
+    b^2 + r^2). For r = 1 and a fixed c this is least for b^2 = (sqrt(1 + 8 A) - 1) / 4.
 
     Parameters
     ----------
     bounds : list of pairs
-        The last pair is that of the target.
+        The last pair is the bounds of the target.
     nan : str or float
     centered : bool
         Whether there is an intercept.
@@ -451,9 +453,9 @@ class Normal:
     def noise(self, deviations: Sequence[float]) -> float:
         """Return the norm of the noise in the matrix of products of `sides` times z.
 
-        A matrix of d columns whose entries have the standard deviation s off the diagonal, and at
-        most sqrt(2) s on it, has eigenvalues of at most about 2 sqrt(d) s. The returned norm is a
-        little less, sqrt(2 d) s.
+        Take a matrix of d columns whose entries have the standard deviation s off the diagonal, and
+        at most sqrt(2) s on the diagonal. Its eigenvalues are at most about 2 sqrt(d) s. The
+        returned norm is a little less, sqrt(2 d) s.
         """
         if not len(self.live):
             return 0.0

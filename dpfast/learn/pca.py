@@ -1,13 +1,16 @@
 """Private principal components: the eigenvectors of one noisy matrix of exact sums of products.
 
-*The constant* c of `gram_matrix`. Let r^2 be the largest squared length of a row. All noise is in
-proportion to c^2 + r^2, also where it is made for the nuclear norm, of deviation s (c^2 + r^2) in
-the square of a column. So the products have noise of a spectral norm of about s (c^2 + r^2) sqrt(2
-d), and the sum of a column has noise of a deviation of s (c^2 + r^2) / (sqrt(2) c). With a mean of
-half the length r, sums add noise of a norm of about s (c^2 + r^2) r sqrt(d / 2) / (2 c), along two
-directions. At c^2 = r^2 / (2 sqrt(d)) that is the rest times d^(1/4) / sqrt(8), no more up to 64
-columns, and all have the factor 1 + c^2 / r^2, which is nearly 1. Measured, the error is .7 of that
-at c^2 = r^2 / 2, of the digits (64 columns) and of six columns of Adult.
+*The constant c of `gram_matrix`.* Let r^2 be the largest squared length of a row. All noise is in
+proportion to c^2 + r^2, also noise for the nuclear norm. Let s (c^2 + r^2) be its standard
+deviation in the square of a column. Then the products have noise of a spectral norm of about s (c^2
++ r^2) sqrt(2 d). The sum of a column has noise of the standard deviation s (c^2 + r^2) / (sqrt(2)
+c). If the mean has half the length r, the sums add noise of a norm of about s (c^2 + r^2) r sqrt(d
+/ 2) / (2 c), along two directions.
+
+With c^2 = r^2 / (2 sqrt(d)), this norm is that of the products times d^(1/4) / sqrt(8), which is at
+most 1 for up to 64 columns. All noise has the factor 1 + c^2 / r^2, which is nearly 1. The error
+was measured for the digits (64 columns) and for six columns of Adult: it is .7 of the error with
+c^2 = r^2 / 2.
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ class _Components(Invertible):
     nan: NanPolicy = "raise"
 
     def _training(self, rows: Rows, loss: Loss, relation: str) -> Training:
-        # So that noisy squares do not overflow.
+        # This keeps noisy squares from overflowing.
         pairs = column_bounds(self._bounds, rows.width, 400)
         missing_rule = checks.nan_policy(self.nan, relation)
         gram = GramMatrix(pairs, missing_rule, self._centered, 0.5 / math.sqrt(rows.width))

@@ -1,27 +1,29 @@
 """A private perceptron: rounds of noisy sums over the rows that a hyperplane misclassifies.
 
-A round starts with a vector w. A row z with label y that is not on its side, y <w, z> <= 0, adds 1
-to a count and y z to a sum, of length at most r. So an added or removed row changes the count by 1
-and the sum by r, and both only if it is misclassified.
+A round starts with a vector w. A row z, of length at most r, with label y is misclassified if y <w,
+z> <= 0. A misclassified row adds 1 to a count and y z to a sum. So an added or removed row changes
+the count by 1 and the sum by at most r if it is misclassified, and changes nothing otherwise.
 
-*How a round is shared.* A step is v = sum / count; for n misclassified rows, with a the part of rho
-for the count, its squared error is |v|^2 / a + d r^2 / (1 - a), divided by n^2 2 rho. With r^2 = d,
-as in a cube, and v half as long, that is least for
-a : 1 - a = 1 : 2 sqrt(d).
+*How a round is shared.* A step is v = sum / count. Let n rows be misclassified, and let a be the
+part of rho for the count. The squared error of v is |v|^2 / a + d r^2 / (1 - a), divided by n^2 2
+rho. With r^2 = d, as in a cube, and a v of half the length r, this is least for a : 1 - a = 1 : 2
+sqrt(d).
 
-With an epsilon alone, and bounds, the count and the sum are a vector within the box of 1 and H, and
-joint noise for it is chosen by the same error (`rounds`).
+With an epsilon alone, and bounds, the change of count and sum is a vector within a box with the
+sides 1 and H. Joint noise for this box is chosen by the same error (`rounds`).
 
-A row that is replaced changes the sum by 2 r and no count, if both are wrong; or the count by 1 and
-the sum by r. If sums have all of a round for 2 r, the second uses a quarter of it for its sum
-(half of it, of a sum of losses), and the rest is there for the count.
+A replaced row changes the sum by 2 r and no count, if the old and the new row are misclassified. If
+only one of them is, it changes the count by 1 and the sum by r. Let the sums use the whole round,
+for changes of 2 r. In the second case the sum uses a quarter of the round (half of it, for losses
+that add up), and the remaining part pays for the count.
 
-*The last round* has no step to make: all of it is for the count.
+*The last round* needs no step. All of it is for the count.
 
-*Coordinates.* Coordinate j of a row is its distance from the middle of its bounds, in units of
-2**-29 of the largest distance: an integer of -H .. H, H = 2**29. With a radius instead of bounds,
-numbers are clipped to [-radius, radius] and longer rows are shortened to the radius. Rounding to
-integers then adds sqrt(d) / 2 to a length of H at most (and the arithmetic, less than 1).
+*Coordinates.* Coordinate j of a row is the distance of its number from the middle of the bounds, in
+units of 2**-29 of the largest distance: an integer from -H to H, where H = 2**29. With a radius
+instead of bounds, numbers are clipped to [-radius, radius], and longer rows are shortened to the
+radius, which is H units. Rounding to integers then adds at most sqrt(d) / 2 to the length, and
+inexact arithmetic less than 1.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ from .estimator import Training, Weighted, as_fitted
 from .rows import Rows
 from .scored import Classifier
 
-#: The number of misclassified rows, which is counted in each round.
+#: The part for the number of misclassified rows, which is counted in each round.
 COUNT = Part(1, 1, 1, 1)
 
 
@@ -161,7 +163,7 @@ class Perceptron(Weighted, Classifier):
     nan: NanPolicy = "raise"
 
     def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> Rows:
-        # One of the two truth values would be 0, which counts nowhere.
+        # False would be 0, which is no label.
         if width is None and checks.attribute(y, "dtype") == np.bool_:
             checks.fail_kind("y", "-1 or 1 in every row", y, " of dtype bool")
         return super()._read(X, y, relation, width)
@@ -193,7 +195,7 @@ class Perceptron(Weighted, Classifier):
         for t in range(rounds.rounds):
             last = t == rounds.rounds - 1
             count, *sums = rounds.ask(partial(total, w, last), [COUNT] if last else parts)
-            # W = 0 misclassifies every row, so the second w is kept in any case.
+            # w = 0 misclassifies every row. So the second w is kept in any case.
             if t <= 1 or count < least:
                 kept, least = w, float(count)
             if last or count <= enough:
@@ -258,7 +260,7 @@ class Coordinates:
     ----------
     bounds : sequence of pairs
     radius : float or None
-        The length of a row. Bounds are those of each coordinate then.
+        The largest length of a row. With a radius, `bounds` are the bounds of each coordinate.
     nan : str or float
         The replacement of a NaN.
     centered : bool
@@ -269,9 +271,9 @@ class Coordinates:
     middle, scale : float64 array of shape (d,)
         As in `Limits`.
     l1, l2_squared : int
-        Upper bounds of the L1 norm of a row, and of its squared L2 norm.
+        Upper bounds on the L1 norm of a row, and on its squared L2 norm.
     sizes : list of int or None
-        The largest absolute value of each coordinate, if rows fill the box of these.
+        The largest absolute value of each coordinate, if a row may be anywhere in this box.
     """
 
     def __init__(
@@ -295,8 +297,7 @@ class Coordinates:
     def wrong(self, rows: Rows, w: Floats, bias: float) -> list[int]:
         """Sum 1, y, and each y z over the rows with ``y (w . z + bias) <= 0``.
 
-        A row whose label y is neither -1 nor 1 is never misclassified, whatever its other values
-        are.
+        A row whose label y is neither -1 nor 1 is never misclassified.
         """
         columns, skip, length = self._limits.columns, self._limits.skip, self._length
 
@@ -325,7 +326,7 @@ def _parts(
     l1, l2_squared = coordinates.l1 + centered * REACH, coordinates.l2_squared + centered * REACH**2
     if relation == "replace":
         # Integers that are divided and rounded down can change by 1 more. The first part gets twice
-        # what it needs, so that half remains for this.
+        # as much as it needs. Half of it is for this rounding.
         counts = Fraction(1, 2) if isinstance(loss, Pure) else Fraction(3, 4)
         return [replace(COUNT, share=counts), Part(size, 2 * l1, 4 * l2_squared, 4 * size)]
     counts = Fraction(1, 1 + math.isqrt(4 * size))

@@ -1,18 +1,18 @@
 """A private random forest: public random splits, and noisy class counts at all leaves.
 
-*One round for all trees.* A row is in one leaf of each of T trees, so it changes T counts by 1
-each, and a replaced row changes 2 T of them. That is a vector of L1 norm T and L2 norm sqrt(T):
-with Gaussian noise one more tree makes the counts of all others noisier, but their sum over the
-trees is as accurate as before, and uses more trees. Rows could be divided among the trees instead,
-each of which then has all of the loss for a T-th of the rows. For `epsilon` alone a count then is
-as exact in proportion, but what is summed are other rows in each tree; for the rest it is worse by
-the square root of T. So every row is used in every tree.
+*One round for all trees.* A row is in one leaf of each of T trees. So an added row changes T counts
+by 1, which is T in L1 norm and sqrt(T) in L2 norm. A replaced row changes 2 T counts. With Gaussian
+noise, one more tree makes the counts of all trees noisier. But the sum over all trees is as
+accurate as before, and averages over more splits.
 
-*Splits* are drawn before any row is read; they are public, and equal for the same seed. A tree of
-depth h divides at each of 2**h - 1 nodes by a column and a threshold. Both are uniform: the
-threshold between the bounds of the numbers that can reach that node. Values of a column of
-categories are numbered in an order that is drawn for each tree; values that are not categories come
-before all others.
+Rows could be divided among the trees instead. Then each tree has the whole loss, for a T-th of the
+rows. For `epsilon` alone, the relative noise of a count is the same, but each tree sees fewer rows.
+For `rho` and `delta` it is larger by the square root of T. So every row is used in every tree.
+
+*Splits* are drawn before any row is read. They are public, and the same for the same seed. A tree
+of depth h has 2**h - 1 nodes with a column and a threshold. Both are drawn uniformly, the threshold
+between the bounds of the numbers that can reach the node. The categories of a column are numbered
+in an order that is drawn for each tree. Values that are not categories come before all others.
 
 *A leaf* estimates the fractions of the classes. Their difference from equal fractions is shrunk by
 the factor n / (n + 2 s sqrt(K)), for n rows of K classes and noise of standard deviation s.
@@ -39,7 +39,7 @@ from .id3 import LEAST
 from .rows import Rows
 from .scored import MixedClassifier
 
-#: The most counts, and the default number of trees: for a pure loss, and for others.
+#: The most counts. The default number of trees: for a pure loss, and for other losses.
 MOST_COUNTS, FEW, MANY = 1 << 25, 5, 100
 MOST_DEPTH = 20
 
@@ -198,7 +198,7 @@ class RandomSplits:
     feature : intp array of shape (trees, 2**depth - 1)
         The column at each node; node i has the children 2 i + 1 and 2 i + 2.
     threshold : float64 array of the same shape
-        Rows above it go to the second child.
+        Rows with a number above the threshold go to the second child.
     """
 
     def __init__(
@@ -256,7 +256,7 @@ class RandomSplits:
 
 
 def _orders(generator: InsecureGenerator, trees: int, values: int) -> Floats:
-    """Return a random rank of each category in each tree; -1 for a value in no category."""
+    """Return a random rank of each category in each tree; -1 for a value that is no category."""
     order = _uniform(generator, (trees, values)).argsort(axis=1, kind="stable")
     ranks: Floats = np.full((trees, values + 1), -1.0)
     ranks[:, :-1] = order.argsort(axis=1, kind="stable")

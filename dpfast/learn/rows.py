@@ -1,7 +1,7 @@
 """The rows that a learner reads: features, labels and weights, with exact sums over rows.
 
-Labels are a separate array, or one of the columns. In both cases a label belongs to its row, so a
-row is added, removed or replaced together with its label.
+Labels are a separate array, or one of the columns. In both cases a row is added, removed or
+replaced together with its label.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ from ..tables.words import words_column
 from .columns import ANY_COLUMNS, Columns, Floats
 from .weights import RowIndices, Weights
 
-#: The features of some rows, (r, width) float64 in C order, and their labels, (r,) in a dtype that
-#: kernels read, or (0,) if there are none. The arrays are reused for the next block.
+#: The features of some rows, as float64 of shape (r, width) in C order. Their labels, of shape (r,)
+#: in a dtype that kernels read, or of shape (0,) if there are no labels. The arrays are reused for
+#: the next block.
 Block: TypeAlias = tuple[Floats, NDArray[Any]]
 
-#: Rows that are processed together; rows that are converted together if they are not float64 in
-#: memory.
+#: The number of rows that are processed together, and the number that are converted together if
+#: they are not float64 in memory.
 BLOCK, CONVERTED = 1 << 14, 1 << 12
 
 RULE = "one number for each row, or the name of a column"
@@ -56,19 +57,19 @@ class Rows:
     ----------
     source : RowSource
     width : int
-        Number of features.
+        The number of features.
     names : tuple of str or None
-        Names of the features, if they have some.
+        The names of the features, if they have names.
     labels : Column or None
         The labels, if they are a separate array.
     last_is_label : bool
-        Whether the last column of `source` is that of the labels.
+        Whether the last column of `source` has the labels.
     weights : Weights or None
-        How often each row counts in sums, if it is not once.
+        How often each row counts in sums; None if each row counts once.
     ids : IdColumn or None
-        Whose row each row is, where the loss is of people and no rows of theirs were chosen yet.
+        The id of each row, if the privacy unit is a person and rows are not yet bounded.
     kept : ndarray of bool or None
-        The rows that are read, if these are not all.
+        A mask of the rows that are read; None for all rows.
     """
 
     source: RowSource
@@ -86,10 +87,10 @@ class Rows:
         return self.source.length
 
     def bounded(self, max_rows: int, generator: Generator) -> Rows:
-        """Return these rows with at most `max_rows` rows of each person kept.
+        """Return at most `max_rows` of these rows for each person.
 
-        If a person has more rows, a fresh secret key chooses uniformly, once for all rounds; see
-        `measurement.unit`.
+        If a person has more rows, a fresh secret key chooses among them uniformly, once for all
+        rounds; see `measurement.unit`.
         """
         if self.ids is None:
             return self
@@ -107,11 +108,12 @@ class Rows:
         Raises
         ------
         DataError
-            If there are more or fewer labels than rows, where their number was not known before.
+            If there are more or fewer labels than rows, and the number of rows was not known
+            before.
         """
         weights, kept = self.weights, self.kept
-        # The source of an engine stays with the driver. Without it, this object can be sent to
-        # workers.
+        # The source of an engine stays with the driver. Without the source, this object can be sent
+        # to workers.
         cut = replace(self, source=None, ids=None, kept=None)._blocks  # type: ignore[arg-type]
 
         def some(chunk: RowChunk, indices: RowIndices | None = None) -> S:
@@ -152,22 +154,21 @@ class Rows:
         Parameters
         ----------
         size : int
-            Number of integers of a row.
+            The number of integers of a row.
         add : callable
             ``add(features, labels, sums)`` adds the integers of some rows to an int64 array, and
             returns how many of these rows have a NaN.
         nan : str or float
-            How NaN is treated; under "raise" there must be none.
+            How NaN is treated. With "raise", a NaN is an error.
         most : int
-            Rows of a call of `add`, at most.
+            The largest number of rows in a call of `add`.
         room : int
-            The number of rows whose integers add up to less than 2**62; by default those of one
-            call.
+            The number of rows whose integers add up to less than 2**62. By default `most`.
 
         Raises
         ------
         DataError
-            For a NaN that is not allowed, and as `reduce`.
+            If there is a NaN that is not allowed, and as in `reduce`.
         """
 
         def summarize(blocks: Iterator[Block]) -> NDArray[np.int64]:
@@ -263,14 +264,14 @@ def answers(numbers: Floats) -> Floats:
     """Return numbers computed from rows, or raise an error if one is NaN."""
     if np.isnan(numbers).any():
         raise DataError(
-            "X holds NaN or infinite numbers, which have no prediction: drop or replace these rows"
+            "X contains NaN or infinite numbers, for which there is no prediction: drop these rows"
         )
     return numbers
 
 
-# The sums below are of 64-bit integers, and may need more bits. Each is kept in two halves: an
-# array of halves has one more dimension in front, for the high halves, in units of 2**32, and the
-# low halves, to which kernels add.
+# The sums below are sums of 64-bit integers, and may need more than 64 bits. Each sum is stored as
+# two halves: a high half, in units of 2**32, and a low half, to which kernels add. An array of
+# halves has one more dimension in front, for the two halves.
 
 
 def carry(halves: NDArray[np.int64]) -> None:
@@ -308,24 +309,24 @@ def labeled_rows(
     ----------
     X : array_like of shape (n, d), structured array, table, or source
     y : array_like of shape (n,), or str
-        An array with a label for each row. If X has columns with names, the name of a column, which
-        then is not a feature; for a scanned file, any of its columns.
+        An array with a label for each row. If the columns of X have names, `y` may be the name of a
+        column, which is then not a feature. For a scanned file it may be any of its columns.
     columns : Columns, optional
-        The features: text features are read as indices of their public words.
+        The features. Text features are read as indices of their public words.
     classes : Bins, optional
-        The public labels, if there are some.
+        The public labels, if there are classes.
     width : int, optional
-        Number of features, by default as `columns` has it. The number of columns of a list is
+        The number of features, by default that of `columns`. For a list, the number of columns is
         unknown.
     relation : {"replace", "add-remove"}, default "replace"
-        Under "add-remove" the number of rows is private, so a different number of labels is found
-        only by the pass.
+        Under "add-remove" the number of rows is private, so a wrong number of labels is only
+        noticed when the rows are read.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, SourceError
-        For what cannot be read, and labels of another number than the rows. Nothing has been read:
-        what the rows hold decides nothing.
+        If X or y cannot be read, or if there are more or fewer labels than rows. Nothing has been
+        read, so these errors do not depend on values of rows.
     """
     expect_dense(X)
     if y is None:
@@ -337,7 +338,7 @@ def labeled_rows(
         source = as_rows(X, name="X", last=y, argument="y", words=words, last_words=labels)
         width = width_of(source) - 1
         if not width:
-            checks.fail("y", "one of several columns: X needs another", y)
+            checks.fail("y", "one of several columns: X needs at least one more as a feature", y)
         return Rows(source, width, (names_of(X, source) or ())[:-1], last_is_label=True)
     source = as_rows(X, name="X", width=width, is_wide=True, words=words)
     if of_engine(source):
@@ -353,7 +354,8 @@ def labeled_rows(
 def unlabeled_rows(X: Any, columns: Columns[Any] = ANY_COLUMNS, width: int | None = None) -> Rows:
     """Return rows without labels; arguments and errors as in `labeled_rows`.
 
-    With a `width`, which has been learned, public numbers that the columns cannot hold are allowed.
+    With a `width`, which has been learned, categories may be numbers that the columns cannot
+    contain.
     """
     expect_dense(X)
     if width is None:
@@ -365,7 +367,7 @@ def unlabeled_rows(X: Any, columns: Columns[Any] = ANY_COLUMNS, width: int | Non
 def _expect_numbers(
     X: Any, y: Any, numbers: Sequence[Public | None], labels: Public | None = None
 ) -> tuple[Any, Any]:
-    """Refuse categories that no value of X or y can equal; return X and y, readable once more."""
+    """Refuse categories that no value of X or y can equal; return X and y, to be read once more."""
     name = y if isinstance(y, str) else None
     if any(numbers) or (labels is not None and name is not None):
         X = form_of(X, "X", ROWS)
@@ -385,7 +387,7 @@ def expect_dense(X: Any) -> None:
     """Refuse sparse matrices and complex numbers, with the messages of scikit-learn."""
     sparse = sys.modules.get("scipy.sparse")
     if sparse is not None and sparse.issparse(X):
-        why = ": sparse input is not supported, but what its toarray() returns is"
+        why = ": sparse input is not supported; pass X.toarray()"
         checks.fail_kind("X", "dense rows of numbers", X, why)
     if checks.attribute(checks.attribute(X, "dtype"), "kind") == "c":
         checks.fail("X", "real numbers (Complex data not supported)", X.dtype)
@@ -404,9 +406,9 @@ def expect_same(
     argument: str = "X",
     learner: str = "it",
 ) -> None:
-    """Refuse columns that differ in number, or in names if both have names, from the fitted ones.
+    """Refuse columns that differ from the fitted columns in number, or in names if both have names.
 
-    The hints are those of scikit-learn.
+    The hints are the messages of scikit-learn.
     """
     if width != learned:
         words = f"{argument} must be of {learned} columns, as in fit, got '{width} of them'"

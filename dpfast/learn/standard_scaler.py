@@ -1,13 +1,17 @@
 """Private scaling: noisy means and variances of all columns, from one round.
 
-*Sensitivity.* A number in units of half of the width of its bounds, around their middle, is t in -1
-.. 1. Released are the number of rows, and for each column the sums of t and of 1 - t^2, with noise
-of one scale. A row changes the count by 1, and a column by t^2 + (1 - t^2)^2 <= 1 in square and t +
-1 - t^2 <= 5 / 4 in size: all d columns by d and 5 d / 4. A replaced row changes no count, and a
-column by (t - t')^2 (1 + (t + t')^2) <= 4 in square, and by twice 5 / 4 in absolute value
-(`class_sums`). A change of t is at most 1, or 2 if the row is replaced, and that of t^2 at most 1.
-Here 1 is the integer `REACH`. 1 - t^2 is rounded down, so a difference of two of them is larger by
-less than 1, and 4 becomes 4 times the square of one more.
+*Sensitivity.* Let t be a number, measured from the middle of its bounds in units of half of their
+width: from -1 to 1. The number of rows is released, and for each column the sums of t and of 1 -
+t^2, all with noise of one scale. An added or removed row changes the count by 1. It changes the
+sums of a column by t^2 + (1 - t^2)^2 <= 1 in squared L2 norm, and by |t| + 1 - t^2 <= 5 / 4 in L1
+norm. For all d columns this is d and 5 d / 4. A replaced row changes no count. It changes a column
+by (t - t')^2 (1 + (t + t')^2) <= 4 in squared L2 norm, and by twice 5 / 4 in L1 norm
+(`class_sums`). The sum of t changes by at most 1, or by at most 2 if the row is replaced. The sum
+of 1 - t^2 changes by at most 1.
+
+*Rounding.* The number 1 is the integer `REACH` here. 1 - t^2 is rounded down, so a difference of
+two such numbers is larger by less than one unit. So instead of 4 the bound is 4 times the square of
+1 plus one unit.
 """
 
 from __future__ import annotations
@@ -176,7 +180,7 @@ class StandardScaler(Invertible):
         return np.array(list(names), object)
 
     def _used(self) -> tuple[Floats, Floats]:
-        """Return the subtracted means and the divisors, depending on `with_mean` and `with_std`."""
+        """Return the numbers to subtract and to divide by, for `with_mean` and `with_std`."""
         mean = self.mean_ if self.with_mean else np.zeros_like(self.mean_)
         return mean, self.scale_ if self.with_std else np.ones_like(self.scale_)
 

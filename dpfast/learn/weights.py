@@ -1,33 +1,34 @@
-"""Rows with weights: a row counts in every sum of a learner as many times as its weight.
+"""Rows with weights: a row counts in every sum of a learner as often as its weight says.
 
-A weight is clipped to public bounds, 0 <= lo <= hi, and put on the nearest cell k of a public grid,
-a <= k <= b, with 2**15 cells or more between 0 and hi. Its value is k units, a power of two each.
+A weight is clipped to public bounds, 0 <= lo <= hi, and rounded to the nearest cell k of a public
+grid, a <= k <= b. There are 2**15 cells or more between 0 and hi. The weight is then k units, and
+the unit is a power of two.
 
-*Sensitivity.* A query in a round, even if it was chosen by all earlier answers, is a sum of
-integers g(row) over the rows. With weights it is the sum of k g(row): the sum if each row were
-there k times. Let noise be calibrated to rows that are added or removed, so that in its units g has
-length at most 1, in the norm in which the loss is composed: L1, L2, or the nuclear norm of a
+*Sensitivity.* A query of a round is a sum of vectors g(row) of integers over the rows, and may
+depend on all earlier answers. With weights it is the sum of k g(row), as if each row were in the
+data k times. Let noise be calibrated to added or removed rows. So in units of the noise the length
+of g is at most 1, in the norm in which the loss is composed: L1, L2, or the nuclear norm of a
 matrix.
 
-* A row that is added or removed with its weight changes the sum by k g, which is at most b long. So
-  noise for parts that are b times as large is enough (`Rounds.noise`), and because all parts of a
-  round are scaled by the same factor, it does not matter how a learner divides the round among
-  them.
-* One that is replaced, with its weight, changes the sum by k g - k' g', which is at most 2 b long.
-  This holds for any g' and k', so under replace noise is also calibrated to added or removed rows,
-  with parts that are 2 b times as large. (The number of rows, public if they are replaced without
-  weights, is the sum of all weights here, and that changes.)
-* Integers that are divided by a unit and rounded down change by 1 more each, where they change: one
-  row changes as many of them as without a weight, and one that is replaced twice as many.
+* A row that is added or removed with its weight changes the sum by k g, whose length is at most b.
+  So noise for parts that are b times as large is enough (`Rounds.noise`). All parts of a round are
+  scaled by the same factor, so it does not matter how a learner divides the round among its parts.
+* A row that is replaced with its weight changes the sum by k g - k' g', whose length is at most 2
+  b, for any g' and k'. So under "replace" noise is also calibrated to added or removed rows, with
+  parts that are 2 b times as large. (Without weights the number of rows is public under "replace".
+  Here it is the sum of all weights, and it changes.)
+* If integers are divided by a unit and rounded down, each integer that changes may change by 1
+  more. An added or removed row changes as many integers as without a weight, and a replaced row
+  twice as many.
 
-So noise is that of the unweighted learner for b times its sensitivity. In units of weights that is
-hi times, since b units are at most hi, and nothing else depends on the grid.
+So the noise is the noise of the unweighted learner for b times its sensitivity. In units of weights
+the factor is hi, because b units are at most hi. Nothing else depends on the grid.
 
-*How a row is counted k times.* The rows whose k has bit j set are summed as they are, for each j,
-and the sums are added up from the highest bit down, doubled in between (Horner). All sums are exact
-integers, so that is the sum of k g(row) to the last bit, by the kernels that sum rows without
-weights. That is one pass over a piece of the rows for each bit that some k has, of half of the rows
-on average; weights 0 and 1 take one.
+*How a row is counted k times.* For each bit j, the rows whose k has this bit are summed once, by
+the kernels that sum rows without weights. These sums are added from the highest bit down, and
+doubled in between (Horner). All sums are exact integers, so the result is the exact sum of k
+g(row). This takes one pass over a block of rows for each bit that some k has, over half of the rows
+on average. Weights of 0 and 1 take one pass.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ RowIndices: TypeAlias = NDArray[np.intp]
 
 #: There are about 2**BITS cells between 0 and hi, and hi is from 2**-SIZE to 2**SIZE.
 BITS, SIZE = 15, 100
-#: Rows that are processed together, so that the chosen ones stay in a cache.
+#: The number of rows that are processed together: the chosen rows of a block stay in a cache.
 BLOCK = 1 << 16
 RULE = "one number for each row"
 
@@ -68,7 +69,7 @@ class Weights:
     cells : Cells
         The cells between the bounds, counted from 0.
     nan : str or float
-        How NaN is treated; under "drop" the row counts 0 times.
+        How NaN is treated. With "drop" the row counts 0 times.
     """
 
     column: Column
@@ -104,8 +105,8 @@ class Weights:
     ) -> tuple[S, int]:
         """Return the weighted sum over a chunk, and the number of NaN weights.
 
-        ``some(chunk, indices)`` sums some rows of a chunk once, and `merge` adds two such sums.
-        Rows that `keep` leaves out count 0 times.
+        ``some(chunk, indices)`` sums the rows `indices` of a chunk once, and `merge` adds two such
+        sums. Rows that `keep` leaves out count 0 times.
         """
 
         def summarize_block(at: int) -> tuple[S, int]:
@@ -155,16 +156,16 @@ def weights_of(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For data that cannot be read, or bounds that are not bounds; no weight is read.
+        If the weights cannot be read, or the bounds are invalid. No weight is read.
     """
     if bounds is None:
         checks.fail("weight_bounds", "given with sample_weight", None)
     lo, hi = checks.bounds(bounds, "weight_bounds")
     if not 0 <= lo <= hi or not 2.0**-SIZE <= hi <= 2.0**SIZE:
-        rule = f"not negative, the upper one from 2**-{SIZE} to 2**{SIZE}"
+        rule = f"at least 0, with an upper bound from 2**-{SIZE} to 2**{SIZE}"
         checks.fail("weight_bounds", rule, bounds)
     if of_engine(source):
-        rule = "left out for data of an engine, whose rows have no order"
+        rule = "left out for data of an engine, because its rows have no order"
         checks.fail_kind("sample_weight", rule, sample_weight)
     column = as_column(sample_weight, "sample_weight", RULE)
     if column.width is not None:
