@@ -112,6 +112,6 @@ def plan(
             return min(map(shared, SHARES), key=lambda p: weight * p.comparison + p.answer)
         except ArgumentError:
             if bits <= LEAST_BITS:
-                rule = f"larger for noise in {hard} hard answers"
+                rule = f"larger, because the noise of {hard} hard answers is too large"
                 checks.fail("epsilon or rho", rule, float(amount(loss)))
             bits -= 1

@@ -219,7 +219,7 @@ BAD = {
     "epsilon": (exact(1), {"epsilon": -1}),
     "workers": (exact(1), {"workers": 0}),
     "mechanism": (3, {}),
-    "mechanism must be a function that takes these": (lambda data: 1 / 0, {}),
+    "mechanism must be a function that can be called with x": (lambda data: 1 / 0, {}),
     "mechanism must be a function that returns as": (lambda data, size: 3, {}),
     "answers": (ZEROS[1:], ZEROS[1:]),
     "answers ": (3.0, ZEROS),

@@ -220,7 +220,7 @@ def sums(rows=10, **kw):
 
 
 BAD = [
-    *(({party: sums(neighbors="add-remove")}, "both parties number the rows") for party in "ab"),
+    *(({party: sums(neighbors="add-remove")}, "both parties have the same rows") for party in "ab"),
     ({"b": sums(11)}, "as many rows"),
     ({"a": sums(1), "b": sums(1)}, "at least 2"),
     ({"alpha": "count"}, "made of dpfast.sulq.Attribute"),
