@@ -258,7 +258,7 @@ def cost_of(questions: Questions, rows: int, offered: Loss) -> tuple[Plan, Loss]
     if loss is None:
         enough = least_rows(plan, questions.reference, offered)
         rule = f"at least {enough}" if enough else "more than any data have"
-        checks.fail("rows", f"{rule} for these tolerances at a loss of {offered!r}", rows)
+        checks.fail("rows", f"{rule} for these tolerances to cost no more than {offered!r}", rows)
     return plan, loss
 
 

@@ -58,7 +58,7 @@ def common_rows(a: Party, alpha: Any, b: Party, beta: Any) -> int:
     n = a.rows
     assert n is not None
     if b.rows != n:
-        checks.fail("b", f"noisy sums over {n} rows, as many as a has", f"{b.rows} rows")
+        checks.fail("b", f"noisy sums over as many rows as a has, {n}", f"{b.rows} rows")
     if n < 2:
         checks.fail("a", "noisy sums over at least 2 rows", f"{n} rows")
     return n

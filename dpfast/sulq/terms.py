@@ -248,7 +248,7 @@ def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> E
         column, pair = one_column(term.column, source), checks.bounds(term.bounds)
         return _power(column, pair, nan, cells(*pair, SQUARES), 2)
     if not isinstance(term.column, (tuple, list)) or len(term.column) != 2:
-        checks.fail("column", "a pair of columns for f='product'", term.column)
+        checks.fail("column", "two columns for f='product'", term.column)
     limits, is_vector = checks.pairs(term.bounds)
     if is_vector and len(limits) != 2:
         checks.fail("bounds", "one pair, or one for each of the two columns", term.bounds)
