@@ -1,14 +1,15 @@
-"""Estimators for `dpfast.sample_and_aggregate`: by name, compiled, or any callable.
+"""Estimators for `dpfast.sample_and_aggregate`: statistics that are computed on each block.
 
-An estimator is computed on each block; nothing here is private by itself. The classes are the named
-estimators, with their parameters: the name ``"var"`` means ``Variance()``, and
-``dp.estimators.Variance(ddof=1)`` is another. An estimator of one column returns a number; for rows
-of m columns (a matrix, a structured array, a table) it returns m numbers, a vector.
+No estimator is private by itself: `sample_and_aggregate` makes the answer private. An estimator is
+passed by name, such as ``"var"``, or as an object with parameters, such as
+``dp.estimators.Variance(ddof=1)``. The name stands for the object with default parameters. On one
+column an estimator returns a number. On rows of m columns (a matrix, a structured array, a table)
+it returns a vector, usually of m numbers.
 
 Estimators that are functions of sums and extremes (`Mean`, `Variance`, `StandardDeviation`,
-`Minimum`, `Maximum`, `Correlation`, `LeastSquares`) read the data in passes and move no row: they
-need memory for the blocks only, for any number of rows. Sums are exact, so their answers do not
-depend on the order of rows, on chunks or on threads, to the last bit.
+`Minimum`, `Maximum`, `Correlation`, `LeastSquares`) read the data in passes and move no row. They
+need memory for the blocks only, for any number of rows. Sums are exact, so answers have the same
+bits for any order of the rows, and for any chunks and threads.
 
 Estimators that need all rows of a block at once (`Median`, `Quantile`, `TrimmedMean`, `Mode`,
 `LogisticRegression`) sort the rows by block first. Their answers do not depend on chunks or threads
@@ -63,9 +64,8 @@ EstimatorName: TypeAlias = Literal[
 
 
 def _quantile() -> NoReturn:
-    checks.fail(
-        "estimator", "dpfast.estimators.Quantile(q), because a name gives no quantile", "quantile"
-    )
+    rule = "dpfast.estimators.Quantile(q), because the name does not say which quantile"
+    checks.fail("estimator", rule, "quantile")
 
 
 #: The class of each named estimator.
@@ -91,18 +91,16 @@ def resolve(estimator: Any, executor: str = "auto", time_limit: Any = None) -> E
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For anything else, and for an `executor` or a `time_limit` that does not suit it.
+        For anything else, or if `executor` or `time_limit` does not suit the estimator.
     """
     processes = in_processes(executor, time_limit)
     if isinstance(estimator, type) and hasattr(estimator, "bind"):
-        checks.fail_type("estimator", "an object, made by calling the class", estimator)
+        checks.fail_type("estimator", "an object: call the class, as in Mean()", estimator)
     if isinstance(estimator, str) or (checks.has(estimator, "bind") and not callable(estimator)):
         if time_limit is not None:
-            checks.fail("time_limit", "None for an estimator of this library", time_limit)
+            checks.fail("time_limit", "None for an estimator of dpfast", time_limit)
         if processes:
-            checks.fail(
-                "executor", "'auto' or 'threads' for an estimator of this library", executor
-            )
+            checks.fail("executor", "'auto' or 'threads' for an estimator of dpfast", executor)
         named: Estimator = estimator
         if isinstance(estimator, str):
             name = estimator.replace("_", "-")

@@ -1,8 +1,8 @@
 """Columns of rows for estimators: checks against the bounds, and statistics without a sort.
 
-`source.reduce` may call from several threads. There is one tally for each thread and not for each
-chunk, because a tally has one entry for each block and a chunk may be short. Tallies are exact: the
-result depends neither on the chunks nor on which thread summarized them.
+`source.reduce` may call from several threads. There is one tally for each thread, not for each
+chunk, because a tally has an entry for each block and a chunk may be short. Tallies are exact. So
+the result does not depend on the chunks, or on which thread summarized them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ T = TypeVar("T", bound=Tally[Any])
 class Columns:
     """The number and the names of the columns of a row.
 
-    `count` columns, with `names` or without; `is_row` is false where a row is a single number.
+    `count` is the number of columns. `names` is None if they have no names. `is_row` is False if a
+    row is a single number.
     """
 
     count: int
@@ -39,7 +40,7 @@ class Columns:
 
     @property
     def width(self) -> int | None:
-        """The length of an answer that has a number for each column; None for a scalar."""
+        """The length of an answer with a number for each column; None for a scalar."""
         return self.count if self.is_row else None
 
     def floats(self, rows: NDArray[Any]) -> NDArray[Any]:
@@ -61,7 +62,7 @@ class Columns:
         """Return the index of a column from its index or its name."""
         if isinstance(value, str):
             if self.names is None or value not in self.names:
-                listed = "columns have no names here" if self.names is None else repr(self.names)
+                listed = "the columns have no names" if self.names is None else repr(self.names)
                 checks.fail(name, f"the index of a column, or its name ({listed})", value)
             return self.names.index(value)
         if not -self.count <= value < self.count:
@@ -75,7 +76,7 @@ def columns(source: RowSource) -> Columns:
     Raises
     ------
     ArgumentTypeError
-        If a named column holds something else.
+        If a named column contains values that are not numbers.
     """
     names = source.dtype.names
     if names is None:
@@ -103,7 +104,7 @@ class ByColumn(ABC):
         source : Source
             The rows.
         width : int
-            For how many numbers there are bounds.
+            The number of pairs of bounds.
 
         Returns
         -------
@@ -222,7 +223,7 @@ def _add(tally: Tally[Any], partition: Partition, columns: Columns, chunk: RowCh
             named, rows = partition.split(tile)
             tally.add(named, columns.floats(rows))
         return
-    # Without column names nothing is converted, so tiles are not needed.
+    # Without column names nothing is converted. So tiles are not needed.
     for tile in [chunk] if columns.names is None else tiles(chunk, CHUNK):
         rows = columns.floats(tile.rows)
         if isinstance(labels, ContiguousLabels):

@@ -1,4 +1,4 @@
-"""Estimators of sums, products or extremes, which need no sort of the rows by block."""
+"""Estimators of sums, products or extremes, for which rows are not sorted by block."""
 
 from __future__ import annotations
 
@@ -17,18 +17,21 @@ from .columns import Columns, Streamed, centered, moments, tallied
 
 @dataclass(frozen=True)
 class Mean(Streamed):
-    """The mean of a block; of a block of rows, the mean of each column.
+    """The mean of a block. For rows of several columns, the mean of each column.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "mean".
+    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, with the name
+    "mean".
 
     Notes
     -----
-    One pass, no shuffle, memory O(blocks). The sum is exact and rounded once, so the answer does
-    not depend on the order of the rows and does not overflow where the mean does not. The mean of a
-    block with a NaN, or of an empty block, is NaN: such a block counts as the default.
+    Cost: one pass over the data without sorting, and O(blocks) memory. The sum is exact and rounded
+    once. So the answer does not depend on the order of the rows, and does not overflow unless the
+    mean does. An empty block, or a block with a NaN, has no answer and counts as the `default`.
 
     Examples
     --------
+    Ages from 20 to 60, whose mean is 40:
+
     >>> import numpy as np, dpfast as dp
     >>> ages = 20 + np.arange(30_000) * 0.618 % 40
     >>> answer = dp.sample_and_aggregate(ages, dp.estimators.Mean(), blocks=600, bounds=(0, 100),
@@ -45,17 +48,18 @@ class Mean(Streamed):
 
 @dataclass(frozen=True)
 class Variance(Streamed):
-    """The variance of a block; of a block of rows, the variance of each column.
+    """The variance of a block. For rows of several columns, the variance of each column.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "var".
+    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, with the name
+    "var".
 
     Parameters
     ----------
     ddof : int, default 0
-        The sum of squares is divided by the number of rows less `ddof`, as in `numpy.var`. With 1
-        the answer of a block has no bias. With 0, the answer of a block of m rows is too small by a
-        factor of 1 - 1 / m. The number of blocks does not reduce that bias, which may exceed the
-        noise where blocks are small.
+        The sum of squares is divided by the number of rows minus `ddof`, as in `numpy.var`. With 1
+        the answer of a block is unbiased. With 0 the answer of a block of m rows is too small by
+        the factor 1 - 1 / m. More blocks do not reduce this bias, and for small blocks it may
+        exceed the noise.
 
     Raises
     ------
@@ -64,13 +68,15 @@ class Variance(Streamed):
 
     Notes
     -----
-    Two passes, the second about the means of the blocks, so that a large offset does not cost
-    digits; no shuffle, memory O(blocks). A block answers NaN, and counts as the default, if it has
-    at most `ddof` rows, a NaN or an infinity, or squares beyond float64 (of values more than 1e154
-    from their mean).
+    Cost: two passes over the data without sorting, and O(blocks) memory. The second pass sums
+    squares about the means of the blocks, so a large offset does not cost digits. A block has no
+    answer, and counts as the `default`, if it has at most `ddof` rows, a NaN or an infinity, or
+    squares that overflow float64 (values more than 1e154 from their mean).
 
     Examples
     --------
+    Numbers with the variance 3 and a large offset:
+
     >>> import numpy as np, dpfast as dp
     >>> x = 1e9 + np.arange(30_000) * 0.618 % 6
     >>> answer = dp.sample_and_aggregate(x, dp.estimators.Variance(ddof=1), blocks=600,
@@ -95,15 +101,16 @@ class Variance(Streamed):
 
 @dataclass(frozen=True)
 class StandardDeviation(Variance):
-    """The standard deviation of a block, or of each column of a block of rows.
+    """The standard deviation of a block. For rows of several columns, of each column.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "std".
+    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, with the name
+    "std".
 
     Parameters
     ----------
     ddof : int, default 0
-        As in `Variance`. With 1 the root is still too small, by about one part in four times the
-        number of rows.
+        As in `Variance`. With 1 the answer of a block of m rows is still too small, by a fraction
+        of about 1 / (4 m).
 
     Raises
     ------
@@ -112,10 +119,12 @@ class StandardDeviation(Variance):
 
     Notes
     -----
-    As `Variance`.
+    Cost, and blocks without an answer: as in `Variance`.
 
     Examples
     --------
+    Numbers with the variance 3:
+
     >>> import numpy as np, dpfast as dp
     >>> x = np.arange(30_000) * 0.618 % 6
     >>> answer = dp.sample_and_aggregate(x, dp.estimators.StandardDeviation(ddof=1), blocks=600,
@@ -151,22 +160,25 @@ class _Extreme(Streamed):
 
 @dataclass(frozen=True)
 class Minimum(_Extreme):
-    """The least value of a block; of a block of rows, the least value of each column.
+    """The least value of a block. For rows of several columns, the least value of each column.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "min".
+    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, with the name
+    "min".
 
     Notes
     -----
-    The release is a typical minimum of ``n / blocks`` rows, not the minimum of the data. The
-    release is larger, the more so with more blocks, and no aggregator can correct that: the minimum
-    of all rows depends on one row, which privacy hides. To learn where the data begin, release a
-    low quantile (`dpfast.quantile`).
+    Cost: one pass over the data without sorting, and O(blocks) memory. An empty block, or a block
+    with a NaN, has no answer and counts as the `default`.
 
-    One pass, no shuffle, memory O(blocks). The answer of an empty block, or of a block with a NaN,
-    is NaN.
+    The private answer is a typical minimum of ``n / blocks`` rows. It is larger than the minimum of
+    all rows, and more blocks make it larger. No aggregator can correct this, because the minimum of
+    all rows depends on one row, which privacy hides. To learn where the data begin, release a low
+    quantile (`dpfast.quantile`).
 
     Examples
     --------
+    The answer is near 0.01, which is the minimum of the hundred rows of a block:
+
     >>> import numpy as np, dpfast as dp
     >>> x = np.arange(30_000) / 30_000
     >>> answer = dp.sample_and_aggregate(x, dp.estimators.Minimum(), blocks=300, bounds=(0, 1),
@@ -181,21 +193,24 @@ class Minimum(_Extreme):
 
 @dataclass(frozen=True)
 class Maximum(_Extreme):
-    """The greatest value of a block; of a block of rows, the greatest value of each column.
+    """The largest value of a block. For rows of several columns, the largest value of each column.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "max".
+    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, with the name
+    "max".
 
     Notes
     -----
-    The release is a typical maximum of ``n / blocks`` rows, not the maximum of the data, which is
-    greater: see `Minimum`. To learn where the data end, release a high quantile
-    (`dpfast.quantile`).
+    Cost: one pass over the data without sorting, and O(blocks) memory. An empty block, or a block
+    with a NaN, has no answer and counts as the `default`.
 
-    One pass, no shuffle, memory O(blocks). The answer of an empty block, or of a block with a NaN,
-    is NaN.
+    The private answer is a typical maximum of ``n / blocks`` rows. It is smaller than the maximum
+    of all rows, for the reason that `Minimum` gives. To learn where the data end, release a high
+    quantile (`dpfast.quantile`).
 
     Examples
     --------
+    The answer is near 0.99, which is the maximum of the hundred rows of a block:
+
     >>> import numpy as np, dpfast as dp
     >>> x = np.arange(30_000) / 30_000
     >>> answer = dp.sample_and_aggregate(x, dp.estimators.Maximum(), blocks=300, bounds=(0, 1),
@@ -212,20 +227,22 @@ class Maximum(_Extreme):
 class Correlation(Streamed):
     """Pearson's correlation of the columns of a block.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
-    "correlation". For two columns the answer is a number. For m > 2 columns the answer is the
-    vector of all pairs i < j, (0, 1), (0, 2), ..., (0, m - 1), (1, 2), ..., so bounds are needed
-    for m (m - 1) / 2 answers.
+    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, with the name
+    "correlation". For two columns the answer is a number. For m > 2 columns it is a vector with a
+    number for each pair of columns: (0, 1), (0, 2), ..., (0, m - 1), (1, 2), ... So bounds are
+    needed for m (m - 1) / 2 numbers.
 
     Notes
     -----
-    Two passes, the second about the means of the blocks; no shuffle, memory O(blocks m^2). The
-    answer is NaN, and the block counts as the default, where a column is constant, where squares
-    leave the range of float64, and where there is a NaN or an infinity. In small blocks a
-    correlation is biased towards 0 by about r (1 - r^2) / (2 rows).
+    Cost: two passes over the data without sorting, the second about the means of the blocks, and
+    O(blocks m^2) memory. A block has no answer, and counts as the `default`, if a column is
+    constant, if squares overflow float64, or if there is a NaN or an infinity. On blocks of few
+    rows, a correlation r is biased towards 0 by about r (1 - r^2) / (2 rows).
 
     Examples
     --------
+    Two columns with a correlation of sqrt(0.5):
+
     >>> import numpy as np, dpfast as dp
     >>> x = np.outer(np.arange(30_000), [2**0.5, 3**0.5]) % 1
     >>> x[:, 1] += x[:, 0]

@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 
 
 class EachColumn(ByColumn):
-    """The base of estimators that compute one answer from each whole column of a block."""
+    """The base of estimators that compute one answer from a whole column of a block."""
 
     def _bound(self, columns: Columns) -> Bound:
         def work(rows: NDArray[Any], cuts: Integers, out: Floats, buffers: Buffers) -> None:
@@ -52,20 +52,22 @@ def _pairs(
 
 @dataclass(frozen=True)
 class Median(EachColumn):
-    """The median of a block; of a block of rows, the median of each column.
+    """The median of a block. For rows of several columns, the median of each column.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "median".
-    For an even number of rows the median is the mean of the two middle rows, as for `numpy.median`.
+    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, with the name
+    "median". For an even number of rows it is the mean of the two middle values, as in
+    `numpy.median`.
 
     Notes
     -----
-    O(n) for any data, about 1.5 ns a row in addition to sorting rows into blocks. Values are
-    compared as float64, so integers beyond 2^53 are rounded first. The median of an empty block, or
-    of a block with a NaN, is NaN. A NaN is replaced by the `default` of
-    `dpfast.sample_and_aggregate`.
+    Cost: O(n) for any data, about 1.5 ns for each row in addition to sorting rows into blocks.
+    Values are compared as float64, so integers above 2^53 are rounded first. An empty block, or a
+    block with a NaN, has no answer and counts as the `default` of `dpfast.sample_and_aggregate`.
 
     Examples
     --------
+    Ages from 20 to 60, whose median is 40:
+
     >>> import numpy as np, dpfast as dp
     >>> ages = 20 + np.arange(30_000) * 0.618 % 1 * 40
     >>> answer = dp.sample_and_aggregate(ages, dp.estimators.Median(), blocks=600, bounds=(0, 100),
@@ -90,17 +92,19 @@ class Median(EachColumn):
 
 @dataclass(frozen=True)
 class Quantile(EachColumn):
-    """A quantile of a block; of a block of rows, the quantile of each column.
+    """A quantile of a block. For rows of several columns, the quantile of each column.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`. For m rows in ascending
-    order, counted from 0, the answer is the row with index q (m - 1), as for `numpy.quantile`.
+    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`. Let m values be in
+    ascending order, counted from 0. The answer is the value with the index q (m - 1), as in
+    `numpy.quantile`.
 
     Parameters
     ----------
     q : float, Fraction or Decimal
-        Between 0 and 1; a decimal is taken exactly: 0.1 is one tenth.
+        The quantile, between 0 and 1. A decimal number is exact: 0.1 is one tenth.
     method : {"linear", "lower"}
-        The answer between two rows: a point on the line from one to the other, or the lower row.
+        The answer if the index is between two values. "linear": linear interpolation between them.
+        "lower": the lower value.
 
     Raises
     ------
@@ -109,11 +113,14 @@ class Quantile(EachColumn):
 
     Notes
     -----
-    As `Median`. `numpy.quantile` rounds q to a binary fraction and q (m - 1) to float64; the index
-    here is exact, so "lower" may take the next row (q = 0.29 of 101 rows is row 29 here).
+    Cost, NaN and empty blocks: as in `Median`. The index is exact here, while `numpy.quantile`
+    rounds q to a binary fraction and q (m - 1) to float64. So "lower" may differ: for q = 0.29 and
+    101 values it is value 29 here.
 
     Examples
     --------
+    Ages from 20 to 60, of which 90 % are below 56:
+
     >>> import numpy as np, dpfast as dp
     >>> ages = 20 + np.arange(30_000) * 0.618 % 1 * 40
     >>> answer = dp.sample_and_aggregate(ages, dp.estimators.Quantile(0.9), blocks=600,
@@ -156,17 +163,17 @@ class Quantile(EachColumn):
 
 @dataclass(frozen=True)
 class TrimmedMean(EachColumn):
-    """The mean of a block without its ends, or of each column of a block of rows.
+    """The mean of a block without its extremes. For rows of several columns, of each column.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
-    "trimmed-mean". Of m rows the floor(proportion m) smallest and as many of the largest are left
-    out, as for `scipy.stats.trim_mean`.
+    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, with the name
+    "trimmed-mean". Of m values the floor(proportion m) smallest and as many of the largest are left
+    out, as in `scipy.stats.trim_mean`.
 
     Parameters
     ----------
     proportion : float, Fraction or Decimal, default 0.1
-        The part that is cut off at each end: at least 0 and less than 0.5; a decimal is taken
-        exactly (0.1 is one tenth).
+        The fraction of values that is left out at each end, at least 0 and less than 0.5. A decimal
+        number is exact: 0.1 is one tenth.
 
     Raises
     ------
@@ -175,12 +182,14 @@ class TrimmedMean(EachColumn):
 
     Notes
     -----
-    As `Median`, with two selections and a sum of the remaining rows. The sum is exact and rounded
-    once, so the answer does not depend on the order of the rows. Infinite rows that are cut off do
-    no harm; the answer of a block with a NaN is NaN.
+    Cost: as for `Median`, with two selections and a sum. The sum is exact and rounded once, so the
+    answer does not depend on the order of the rows. Infinite values do not matter if they are left
+    out. An empty block, or a block with a NaN, has no answer, as in `Median`.
 
     Examples
     --------
+    Incomes with a heavy tail. Without the lowest and the highest tenth, their mean is 27.5:
+
     >>> import numpy as np, dpfast as dp
     >>> incomes = 10 / (1 - np.arange(30_000) * 0.618 % 1)  # a heavy tail
     >>> answer = dp.sample_and_aggregate(incomes, dp.estimators.TrimmedMean(0.1), blocks=300,
@@ -220,20 +229,22 @@ class TrimmedMean(EachColumn):
 
 @dataclass(frozen=True)
 class Mode(EachColumn):
-    """The most frequent value of a block, or of each column of a block of rows.
+    """The most frequent value of a block. For rows of several columns, of each column.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "mode". If
-    several values are equally frequent, the mode is the smallest of these values. Zero and minus
+    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, with the name
+    "mode". If several values are equally frequent, the mode is the smallest of them. Zero and minus
     zero are equal.
 
     Notes
     -----
-    O(n) for any data, 3 to 10 ns a row in addition to sorting rows into blocks. Values are compared
-    as float64, so integers beyond 2^53 are rounded first. The mode of an empty block, or of a block
-    with a NaN, is NaN. A NaN is replaced by the `default` of `dpfast.sample_and_aggregate`.
+    Cost: O(n) for any data, 3 to 10 ns for each row in addition to sorting rows into blocks. Values
+    are compared as float64, so integers above 2^53 are rounded first. An empty block, or a block
+    with a NaN, has no answer and counts as the `default` of `dpfast.sample_and_aggregate`.
 
     Examples
     --------
+    Numbers of rooms, of which 3 is the most frequent:
+
     >>> import numpy as np, dpfast as dp
     >>> rooms = np.sqrt(np.arange(30_000) * 0.618 % 16).round()  # 0, 1, 2, 3, mostly 3, and 4
     >>> answer = dp.sample_and_aggregate(rooms, dp.estimators.Mode(), blocks=100, bounds=(0, 20),

@@ -18,7 +18,8 @@ from ..blocks.tallies import Tally, Totals
 from .base import Bound, Buffers, Floats, grouped
 from .columns import ByColumn, Columns, Streamed, centered, moments, tallied
 
-#: A feature counts as a linear function of earlier ones if they leave less than this of its square.
+#: A feature counts as a linear function of earlier features if these leave less than this fraction
+#: of its square.
 TOLERANCE = 2.0**-40
 
 
@@ -49,16 +50,16 @@ class Regression(ByColumn):
 class LeastSquares(Regression, Streamed):
     """The coefficients of a linear regression on a block.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
-    "least-squares". The answer is the vector of the intercept and one coefficient for each other
-    column, in their order; bounds are needed for each of these.
+    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, with the name
+    "least-squares". The answer is a vector: the intercept, and then the coefficient of each feature
+    column in order. Bounds are needed for each of these numbers.
 
     Parameters
     ----------
     target : int or str, default -1
-        The dependent column: its index (negative from the end) or its name.
+        The column to predict: its name, or its index (a negative index counts from the end).
     intercept : bool, default True
-        Whether the model has an intercept, which is then the first entry of the answer.
+        Whether the model has an intercept. It is then the first entry of the answer.
 
     Raises
     ------
@@ -67,17 +68,20 @@ class LeastSquares(Regression, Streamed):
 
     Notes
     -----
-    Three passes, no shuffle, memory O(blocks columns^2): the means of a block, the products about
-    the means (about 0 without an intercept), and the residuals, which correct the solution of the
-    normal equations once. A large offset of the columns does not cost accuracy.
+    Cost: three passes over the data without sorting, and O(blocks columns^2) memory. The passes
+    compute the means of each block, the products about these means (about 0 without an intercept),
+    and the residuals, which correct the solution once. So a large offset of the columns does not
+    cost accuracy.
 
-    A block answers NaN, and counts as the default, if the solution is not determined: it has fewer
-    rows than coefficients, or the features before a feature explain all but 2^-40 of its variance
-    (without an intercept, of its mean square), for example because the feature is constant or a sum
-    of other features. The same holds for a block with a NaN or an infinity.
+    A block has no answer, and counts as the `default`, if it has a NaN or an infinity, or if the
+    solution is not unique. This is so if there are fewer rows than coefficients, or if one feature
+    is constant or nearly a linear function of others. (The limit: the features before a feature
+    explain all but 2^-40 of its variance, or without an intercept of its mean square.)
 
     Examples
     --------
+    A target with the intercept 1 and the coefficients 2 and -1:
+
     >>> import numpy as np, dpfast as dp
     >>> u, v, w = np.outer([2**0.5, 3**0.5, 5**0.5], np.arange(30_000)) % 1
     >>> rows = np.column_stack([u, v, 1 + 2 * u - v + (w - 0.5)])
@@ -124,7 +128,7 @@ class LeastSquares(Regression, Streamed):
 
 
 def _residuals(shift: Floats, slopes: Floats, features: list[int], target: int) -> Tally[Totals]:
-    """Return the sums of residuals of the target, and of their products with features."""
+    """Return the sums of the target's residuals, and of their products with features."""
 
     def terms(rows: NDArray[Any], of_rows: Callable[[Floats], Floats]) -> Iterator[Floats]:
         offsets, factors = of_rows(shift), of_rows(slopes)
@@ -143,12 +147,12 @@ def _residuals(shift: Floats, slopes: Floats, features: list[int], target: int) 
 
 
 def solve(gram: Floats, right: Floats) -> Floats:
-    """Solve ``gram[b] @ z = right[b]`` for each b; NaN where `gram[b]` is singular.
+    """Solve ``gram[b] @ z = right[b]`` for each b; NaN if `gram[b]` is singular.
 
-    Gaussian elimination of symmetric matrices, all at once and number by number. So an answer is a
-    function of its matrix to the last bit, which threaded and blocked linear algebra libraries do
-    not guarantee. Pivot j is the part of feature j's square that the features before j do not
-    explain.
+    Gaussian elimination of symmetric matrices, for all matrices at once, number by number. So each
+    answer has the same bits for the same matrix, which linear algebra libraries with threads and
+    blocks do not guarantee. Pivot j is the part of the square of feature j that the features before
+    j do not explain.
     """
     p = gram.shape[1]
     a, z = gram.copy(), right.copy()
@@ -172,25 +176,26 @@ def solve(gram: Floats, right: Floats) -> Floats:
 class LogisticRegression(Regression):
     """The coefficients of a penalized logistic regression on a block.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
-    "logistic-regression". The answer is the vector of the intercept and one coefficient for each
-    column but the target, in their order; bounds are needed for each of these.
+    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, with the name
+    "logistic-regression". The answer is a vector: the intercept, and then the coefficient of each
+    feature column in order. Bounds are needed for each of these numbers.
 
     Parameters
     ----------
     target : int or str, default -1
-        The dependent column, with values 0 and 1: its index (negative from the end) or its name.
+        The column to predict, with the values 0 and 1: its name, or its index (a negative index
+        counts from the end).
     intercept : bool, default True
-        Whether the model has an intercept, which is then the first entry of the answer.
+        Whether the model has an intercept. It is then the first entry of the answer.
     penalty : float, default 1.0
-        Greater than 0. The answer minimizes the negative log-likelihood plus penalty / 2 times the
-        sum of the squares of the coefficients, the intercept left out: scikit-learn's
-        ``LogisticRegression(C=1 / penalty)``. It depends on the units of the columns.
+        The penalty, above 0. The answer minimizes the negative log-likelihood plus ``penalty / 2``
+        times the sum of the squared coefficients, without the intercept. This is scikit-learn's
+        ``LogisticRegression(C=1 / penalty)``. The effect depends on the units of the columns.
     max_iterations : int, default 100
-        The largest number of steps of Newton's method; usually 5 to 10 are needed.
+        The largest number of steps of Newton's method. Usually 5 to 10 steps are needed.
     tolerance : float, default 1e-10
-        Greater than 0. The iteration stops after a step that, to second order, can increase the
-        log-likelihood by no more than this. The error that remains is far smaller.
+        A number above 0. The iteration stops if a step can increase the log-likelihood by at most
+        this number, to second order. The remaining error is far smaller.
 
     Raises
     ------
@@ -201,19 +206,22 @@ class LogisticRegression(Regression):
 
     Notes
     -----
-    With a penalty above 0, and rows of both classes if there is an intercept, there is one finite
-    optimum: the penalized loss is strictly convex and grows in every direction. Newton's method
-    with step halving finds it from 0.
+    Cost: O(rows columns^2) for each step, about 4 ns for each row and step with three columns. Rows
+    are read as float64.
 
-    A block answers NaN, and counts as the default, in these cases: it is empty; it has a NaN or an
-    infinity; it has a target other than 0 and 1; it has rows of one class only (with an intercept);
-    its Hessian is singular in float64 (the columns before a column leave less than 2^-40 of its
-    weighted square plus the penalty); or there is no convergence in `max_iterations`.
+    A block has no answer, and counts as the `default`, if it is empty, if it has a NaN, an infinity
+    or a target other than 0 and 1, if all rows are of one class (with an intercept), or if Newton's
+    method does not converge in `max_iterations` steps. It also has none if the Hessian is singular
+    in float64: the columns before a column leave less than 2^-40 of its weighted square plus the
+    penalty.
 
-    O(rows columns^2) a step, about 4 ns a row and step for three columns. Rows are read as float64.
+    Otherwise there is exactly one finite optimum, because the penalized loss is strictly convex and
+    grows in every direction. Newton's method with step halving, started at 0, finds it.
 
     Examples
     --------
+    Log-odds with the intercept 0.5 and the coefficients 1 and -1:
+
     >>> import numpy as np, dpfast as dp
     >>> u = np.arange(60_000)[:, None] * [0.8191725, 0.6710436, 0.5497005] % 1
     >>> x = 6 * u[:, :2] - 3
