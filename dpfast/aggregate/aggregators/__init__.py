@@ -2,8 +2,8 @@
 
 An aggregator does not depend on data and estimators. Its input is one float64 for each of `blocks`
 blocks. Neighbors are inputs that differ in one number: the partition has to guarantee that one row
-affects one block only. The number of blocks, the bounds and the loss are public. Whatever is not
-finite has been replaced by a public default before.
+affects one block only. The number of blocks, the bounds and the loss are public. Numbers that are
+not finite have been replaced by a public default before.
 
 `make` builds an aggregator by name, and `default` chooses the one for `"auto"`.
 """
@@ -43,7 +43,8 @@ AggregatorName: TypeAlias = Literal[
 ]
 AGGREGATORS: tuple[str, ...] = get_args(AggregatorName)
 
-#: With at least this many blocks, and blocks times epsilon, "auto" is the trimmed mean.
+#: If the number of blocks, and this number times epsilon, are at least this, "auto" is the trimmed
+#: mean.
 TRIM_FROM = 16
 
 
@@ -55,14 +56,16 @@ def as_epsilon(loss: Loss) -> float:
 def default(blocks: int, loss: Loss) -> str:
     """Return the aggregator for "auto", chosen by public numbers only.
 
-    The trimmed mean where both `blocks` and ``blocks * epsilon`` are at least 16, with ``sqrt(2
-    rho)`` for epsilon; the mean below. The noise of the mean is ``(hi - lo) / (blocks epsilon)``
-    for any outputs, so its accuracy depends on tight bounds. The noise of the trimmed mean follows
-    the outputs, and the bounds hardly matter once there are enough of them. Normal outputs with a
-    standard deviation of a fiftieth, a tenth and three tenths of the range have a median error of
-    0.3, 0.8 and 1.1 times that of the mean at 100 blocks and epsilon = 1. Below the limit the two
-    ends of the bounds are within reach of its smooth sensitivity. If outputs of blocks are far from
-    symmetric, use the mean: it alone has no bias.
+    It is the trimmed mean if `blocks` and ``blocks * epsilon`` are both at least 16, where epsilon
+    is ``sqrt(2 rho)`` for rho. Otherwise it is the mean.
+
+    The noise of the mean is ``(hi - lo) / (blocks epsilon)`` for any outputs, so its accuracy
+    depends on tight bounds. The noise of the trimmed mean depends on the outputs, and with enough
+    blocks the bounds hardly matter. At 100 blocks and epsilon = 1, take normal outputs with a
+    standard deviation of a fiftieth, a tenth or three tenths of the range. The median error of the
+    trimmed mean is then 0.3, 0.8 or 1.1 times that of the mean. With fewer blocks, its smooth
+    sensitivity reaches the two ends of the bounds. If the outputs are far from symmetric, use the
+    mean: only the mean has no bias.
     """
     enough = blocks >= TRIM_FROM and blocks * as_epsilon(loss) >= TRIM_FROM
     return "trimmed-mean" if enough else "mean"

@@ -1,33 +1,34 @@
 """The center of attention (Nissim, Raskhodnikova and Smith, STOC 2007, section 5), exactly.
 
 The center of k points is the middle of the smallest ball that contains t0 = floor((k + 1) / 2) + 1
-of them, so that without one of them it still has more than half of any k - 1 points. On the line,
-centers are all real numbers; for vectors, a public set of candidates, with the distance summed over
-coordinates (l1).
+of them. If one of these points is removed, the ball still contains more than half of the other k -
+1 points. On the line, every real number may be a center. For vectors, centers are a public set of
+candidates, and the distance is summed over coordinates (l1).
 
-Let r(t) be the least radius of a ball, among all centers allowed, that holds t of the points; for
-t > k let it be the least radius that holds every point within the bounds.
+Let r(t) be the least radius of a ball around an allowed center that contains t of the points. For t
+> k let it be the least radius of a ball that contains every point within the bounds.
 
 Theorem. S = max over t >= 0 of e^(-beta t) (r(t0 + t) + r(t0 + t + 1)) is a beta-smooth bound on
 how far the center moves when one point is replaced.
 
 Proof. Let z, z' be neighbors. The ball of z contains at least t0 - 1 of the k - 1 common points,
-and so does that of z'; 2 (t0 - 1) > k - 1, so one point is in both, and the centers are at most
-r_z(t0) + r_z'(t0) apart. A ball with t + 1 points of z holds at least t of z', so r_z'(t) <= r_z(t
-+ 1) (for t >= k too, by the convention). So the center moves by at most A_z(0), where A_z(t) =
-r_z(t0 + t) + r_z(t0 + t + 1), and A_z(t) <= A_z'(t + 1): the largest e^(-beta t) A_z(t) is
-beta-smooth. If several balls are smallest, any of them may be taken.
+and so does the ball of z'. Because 2 (t0 - 1) > k - 1, one point is in both balls. So the centers
+are at most r_z(t0) + r_z'(t0) apart. A ball with t + 1 points of z contains at least t points of
+z', so r_z'(t) <= r_z(t + 1). By the convention this also holds for t >= k. So the center moves by
+at most A_z(0), where A_z(t) = r_z(t0 + t) + r_z(t0 + t + 1). Also A_z(t) <= A_z'(t + 1), so the
+largest e^(-beta t) A_z(t) is beta-smooth. If several balls are smallest, any of them may be taken.
 
-(Were the centers to be data points, r_z' could outgrow r_z by a factor of 2 and the bound would not
-be smooth. The bound here is at most that of the paper with 2 r(t0 + t + 1).)
+(If centers had to be data points, r_z' could be twice as large as r_z, and the bound would not be
+smooth. The bound here is at most the bound of the paper, with 2 r(t0 + t + 1).)
 
 Noise for vectors. Z has independent coordinates of density exp(-phi). Move from one output
-distribution to the other along mu = s x, ln sigma = l x, x from 0 to 1, |s|_1 <= alpha in units of
-the smaller scale, l <= beta. The log-density changes at a rate of at most sum_i |s_i| |phi'(y_i)| +
-l sum_i |y_i phi'(y_i) - 1|. For Cauchy noise phi' = 2 y / (1 + y^2), so
-|phi'| and |y phi' - 1| are at most 1, and alpha + d beta <= epsilon makes the release epsilon-DP.
-alpha = epsilon / 2 and beta = epsilon / (2 d) make alpha beta largest. Other
-distributions and metrics are not proved here, so there is no choice of them.
+distribution to the other: the location is mu = s x and the logarithm of the scale is ln sigma = l
+x, for x from 0 to 1, where |s|_1 <= alpha in units of the smaller scale, and l <= beta. The
+log-density changes at a rate of at most sum_i |s_i| |phi'(y_i)| + l sum_i |y_i phi'(y_i) - 1|. For
+Cauchy noise phi' = 2 y / (1 + y^2), so |phi'| and |y phi' - 1| are at most 1. So the release is
+epsilon-DP if alpha + d beta <= epsilon. With alpha = epsilon / 2 and beta = epsilon / (2 d), the
+product alpha beta is largest. Other distributions and metrics are not proved here, so they cannot
+be chosen.
 """
 
 from __future__ import annotations
@@ -53,12 +54,12 @@ from .output_grid import (
     smooth_span,
 )
 
-#: Distances that are computed at a time, so that they stay in a cache.
+#: How many distances are computed at a time, so that they stay in a cache.
 _AT_ONCE = 1 << 16
 
 
 def majority(blocks: int) -> int:
-    """Return t0, so large that balls of t0 points on neighbors share an unchanged point."""
+    """Return t0: balls of t0 points on two neighbors have an unchanged point in common."""
     return (blocks + 1) // 2 + 1
 
 
@@ -87,8 +88,8 @@ def attention_span(x: NDArray[np.int64], beta: float) -> float:
 class Attention(SmoothAggregator):
     """The middle of the shortest interval that holds a majority of block outputs, plus noise.
 
-    Privacy: `SmoothAggregator`, with the beta-smooth bound of the theorem above. Unlike the median
-    it stays inside the largest cluster of outputs, for any other outputs.
+    Privacy: as for `SmoothAggregator`, with the beta-smooth bound of the theorem above. Unlike the
+    median, the center stays inside a cluster that holds a majority, wherever the other outputs are.
     """
 
     spans: ClassVar[int] = 2
@@ -131,20 +132,20 @@ def _distances(columns: NDArray[np.int64], centers: NDArray[np.int64]) -> NDArra
 class VectorAttention:
     """The public candidate with the smallest ball that contains a majority, plus Cauchy noise.
 
-    Privacy: neighbors differ in one of the `blocks` output vectors, replaced. The bound is
-    beta-smooth by the theorem above for l1 distances in cells of the grid, of which every
-    coordinate has between 2**40 and 2**41 (fewer for very many blocks): so coordinates count about
+    Privacy: neighbors differ in one of the `blocks` output vectors, which is replaced. By the
+    theorem above, the bound is beta-smooth for l1 distances in cells of the grid. Every coordinate
+    has between 2**40 and 2**41 cells (fewer for very many blocks), so coordinates count about
     equally. Independent Cauchy noise with alpha + d beta <= epsilon is epsilon-DP, by the path
-    above. For rho it is the epsilon with epsilon tanh(epsilon / 2) = rho.
+    above. For rho, epsilon is the number with epsilon tanh(epsilon / 2) = rho.
 
     Parameters
     ----------
     blocks : int
-        Number of block outputs, public, at least 1.
+        The public number of block outputs, at least 1.
     bounds : tuple of pairs of float
         Public bounds of each of the d coordinates.
     candidates : array_like, shape (c, d)
-        The centers, public, within the bounds; they must not have been chosen from the data.
+        The public candidates for the center, within the bounds. They must not come from the data.
     loss : Pure, Approx or ZCDP
         The loss that the release may use; afterwards without delta, which it does not need.
     """
@@ -205,7 +206,7 @@ class VectorAttention:
     def release(self, z: NDArray[np.float64], generator: Generator) -> NDArray[np.float64]:
         """Return the noisy center of the rows of `z`, shape (blocks, d), within the bounds.
 
-        O(blocks (d + log blocks)) for each candidate.
+        Cost: O(blocks (d + log blocks)) for each candidate.
         """
         outputs(z, self.blocks, len(self.grids))
         cells = np.stack([g.cells(z[:, i]) for i, g in enumerate(self.grids)], axis=1)

@@ -1,13 +1,14 @@
 """The expected error of an aggregator for normal block outputs, from public numbers alone.
 
-Block outputs are assumed to be normal with a standard deviation of `deviation`, about the middle of
-bounds with a distance of `width`. The computations of an aggregator on a sample are done here with
-expected order statistics, x_i = deviation * Q((i - 3/8) / (k + 1/4)). So a smooth sensitivity takes
-a few hundred evaluations and no sample. The gaps of expected order statistics are even, those of a
-sample are not: `UNEVEN` makes up for that where single gaps count, at the median.
+Block outputs are assumed to be normal with the standard deviation `deviation`, about the middle of
+bounds that are `width` apart. An aggregator computes with a sample. Here the same computations are
+done with expected order statistics, x_i = deviation * Q((i - 3/8) / (k + 1/4)), where Q is the
+normal quantile function. So a smooth sensitivity takes a few hundred evaluations and no sample. The
+gaps between expected order statistics are even, but the gaps of a sample are not. `UNEVEN` corrects
+for this at the median, where single gaps matter.
 
-An error has the size of a standard deviation. For heavy-tailed noise, which may have none, it is
-the median absolute error divided by that of a standard normal variable.
+An error is a standard deviation. Heavy-tailed noise may have no standard deviation: then the error
+is the median absolute error, divided by that of a standard normal variable.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from .winsorized import WIDENING, WidenedWinsorizedMean
 _NORMAL = NormalDist()
 #: The median absolute value of a standard normal variable.
 _PROBABLE = _NORMAL.inv_cdf(0.75)
-#: The smooth sensitivity of the median of a random sample is 1.2 to 1.5 times that for evenly
-#: spaced outputs.
+#: The smooth sensitivity of the median of a random sample is 1.2 to 1.5 times as large as for
+#: evenly spaced outputs.
 UNEVEN = 1.4
 #: For the median and the quarter-trimmed mean of k normal outputs: k times their variance, divided
-#: by that of one output.
+#: by the variance of one output.
 _MEDIAN, _QUARTER_TRIMMED = math.pi / 2, 1.19
 #: The same for the center of the shortest half, which converges as the cube root of k.
 _SHORTEST_HALF = 1.25
@@ -55,7 +56,7 @@ def _mean(k: int, width: float, loss: Loss, deviation: float) -> float:
 
 
 def _ordered(trim_of: Callable[[int], float], uneven: float, variance: float) -> _Error:
-    """Return the error function of a mean without the ``trim_of(k)`` outputs at either end."""
+    """Return the error function of a mean that leaves out ``trim_of(k)`` outputs at each end."""
 
     def error(k: int, width: float, loss: Loss, deviation: float) -> float:
         trim = trim_of(k)
@@ -110,7 +111,7 @@ Windows = tuple[Callable[[float], float], tuple[float, ...]]
 
 
 def _at_rank(rank: float, k: int, deviation: float, width: float) -> float:
-    """Return the expected order statistic of a rank from 1 to k; beyond, an end of the bounds."""
+    """Return the expected order statistic of a rank from 1 to k, else an end of the bounds."""
     part = (rank - 0.375) / (k + 0.25)
     if not 0.0 < part < 1.0:
         return math.copysign(width / 2, part)
@@ -120,8 +121,8 @@ def _at_rank(rank: float, k: int, deviation: float, width: float) -> float:
 def _windows(k: int, trim: float, deviation: float, width: float) -> Windows:
     """Return A(t), L times the local sensitivity at distance t by `trimmed`, and its jumps.
 
-    The quantile function of a normal distribution is convex above the middle and concave below it,
-    so among all windows of a length the widest is as far to one side as the bounds allow.
+    The quantile function of a normal distribution is convex above the middle and concave below it.
+    So among all windows of some length, the widest is as far to one side as the bounds allow.
     """
 
     def at(t: float) -> float:
@@ -133,7 +134,7 @@ def _windows(k: int, trim: float, deviation: float, width: float) -> Windows:
 
 
 def _smooth(windows: Windows, calibrated: Calibration) -> float:
-    """Return the typical size of noise with the scale of the largest ``e^(-beta t) A(t)``."""
+    """Return the typical size of noise whose scale is the largest ``e^(-beta t) A(t)``."""
     at, jumps = windows
     last = min(max(jumps), 60.0 / calibrated.beta)  # farther terms are below 1e-26 of the width
     steps = {0.0, *(float(math.floor(t)) for t in np.geomspace(1.0, max(last, 1.0), 200).tolist())}
@@ -162,7 +163,7 @@ def _exponential_error(
     half = width / (2.0 * deviation)
     center = min(max(_NORMAL.inv_cdf(q), -half), half)
     middle = _NORMAL.cdf(center)  # q, unless the quantile is clipped
-    # The density may fall off at any scale, so there are points at all scales down to 2**-40.
+    # The density may fall off at any scale. So there are points at all scales down to 2**-40.
     away = np.append(0.0, np.geomspace(half * 2.0**-40, half + abs(center), 160))
 
     def density(x: float) -> float:

@@ -23,7 +23,7 @@ from .output_grid import (
     whole_units,
 )
 
-#: A sensitivity of so many cells that rounding to the grid does not matter.
+#: A sensitivity in cells that is so large that rounding to the grid does not matter.
 _FINE = 1 << 32
 
 
@@ -37,7 +37,7 @@ def deviation_of(loss: Loss) -> float:
 def half_width(grid: OutputGrid, noise: Additive | IntegerNoise, failure: float) -> float:
     """Return the half-width of the error bar of a mean of block outputs.
 
-    Outputs are rounded to cells, with an error of at most half a cell, and noise to its units.
+    It includes that outputs are rounded to cells (by at most half a cell), and noise to its units.
     """
     if isinstance(noise, IntegerNoise):
         half: float = noise.half_width(failure)
@@ -55,21 +55,22 @@ def _has_stairs(loss: Loss) -> bool:
 class Mean(OnGrid):
     """The average of the clipped block outputs, plus noise.
 
-    Privacy: neighbors differ in one of the `blocks` outputs, replaced. The sum of their cells
-    (`OutputGrid`) is an exact integer of sensitivity `span`, the range of the bounds in cells.
-    Noise calibrated to that has the loss `loss`, by the theorems in `noise.additive`, or for a
-    large epsilon by the proof for staircase noise in `noise.stairs`. Dividing by the public number
-    of blocks is post-processing. So the noise has the sensitivity (hi - lo) / blocks.
+    Privacy: neighbors differ in one of the `blocks` outputs, which is replaced. The sum of their
+    cells (`OutputGrid`) is an exact integer of sensitivity `span`, the range of the bounds in
+    cells. Noise that is calibrated to `span` has the loss `loss`, by the theorems in
+    `noise.additive`, or for a large epsilon by the proof for staircase noise in `noise.stairs`.
+    Dividing by the public number of blocks is post-processing. So the noise of the average is for
+    the sensitivity (hi - lo) / blocks.
 
     Parameters
     ----------
     blocks : int
-        Number of block outputs, public, at least 1.
+        The public number of block outputs, at least 1.
     lo, hi : float
         Public bounds, in the units of the outputs.
     loss : Pure, Approx or ZCDP
-        The loss that the release may use. Afterwards what it does cost: delta is left out where
-        noise that has no use for it is smaller than Gaussian noise.
+        The loss that the release may use; afterwards the loss that it does use. That has no delta
+        if noise without a delta is smaller than Gaussian noise.
     """
 
     noise: Additive = field(init=False)
@@ -97,24 +98,25 @@ class Mean(OnGrid):
 class VectorMean:
     """The averages of all clipped coordinates of block outputs, with noise in one joint release.
 
-    Privacy: neighbors differ in one of the `blocks` output vectors, replaced. A replaced output may
+    Privacy: neighbors differ in one of the `blocks` output vectors, which is replaced. This may
     change the sum of cells of every coordinate at once, each by at most its `span`. Noise of scale
-    ``unit * span``, `unit` for the number of coordinates that can change, costs `loss` by the
-    theorems in `noise.additive`. A coordinate with equal bounds cannot change and gets no share.
+    ``unit * span`` costs `loss` by the theorems in `noise.additive`, where `unit` is for the number
+    of coordinates that can change. A coordinate with equal bounds cannot change and gets no share.
 
-    The share of each of d coordinates that can change: epsilon / d (Laplace) or rho / d, as for
-    separate releases. With delta it is better than that: Gaussian noise for an L2 sensitivity of
-    sqrt(d) ranges, where that is smaller than Laplace noise for epsilon / d.
+    Each of the d coordinates that can change has the share epsilon / d (Laplace noise) or rho / d,
+    as in separate releases. With delta there is less noise than in separate releases: Gaussian
+    noise for an L2 sensitivity of sqrt(d) ranges is used if it is smaller than Laplace noise for
+    epsilon / d.
 
     Parameters
     ----------
     blocks : int
-        Number of block outputs, public, at least 1.
+        The public number of block outputs, at least 1.
     bounds : tuple of pairs of float
         Public bounds of each coordinate.
     loss : Pure, Approx or ZCDP
-        The loss that the release may use. Afterwards what it does cost: delta is left out where
-        Laplace noise is smaller.
+        The loss that the release may use; afterwards the loss that it does use. That has no delta
+        if Laplace noise is smaller than Gaussian noise.
     """
 
     blocks: int

@@ -47,15 +47,15 @@ class _Median(Aggregator):
 class SmoothMedian(_Median):
     """The lower median of block outputs, plus noise scaled to its smooth sensitivity.
 
-    Privacy: neighbors differ in one of the `blocks` outputs, replaced. The bound is the exact
-    smooth sensitivity of an order statistic (Nissim, Raskhodnikova and Smith, STOC 2007), the noise
-    that of `noise.smooth.calibrate` for it, all as in `dpfast.median`. The bounds may be wide:
-    they enter through ``(hi - lo) e^(-beta blocks / 2)`` only.
+    Privacy: neighbors differ in one of the `blocks` outputs, which is replaced. The noise is scaled
+    to the exact smooth sensitivity of an order statistic (Nissim, Raskhodnikova and Smith, STOC
+    2007) by `noise.smooth.calibrate`, as in `dpfast.median`. The bounds may be wide, because they
+    have an effect through ``(hi - lo) e^(-beta blocks / 2)`` only.
 
     Parameters
     ----------
     blocks : int
-        Number of block outputs, public, at least 1.
+        The public number of block outputs, at least 1.
     lo, hi : float
         Public bounds.
     loss : Pure, Approx or ZCDP
@@ -71,16 +71,16 @@ class SmoothMedian(_Median):
 class ExponentialMedian(_Median):
     """A median drawn from a public grid by the exponential mechanism, likelier near the middle.
 
-    Privacy: neighbors differ in one of the `blocks` outputs, replaced. The utility of a cell is
-    minus the distance of its ranks from half the blocks, and has sensitivity 1. Probabilities
-    proportional to ``exp(epsilon utility / 2)`` are epsilon-DP (McSherry and Talwar, FOCS 2007),
-    of bounded range moreover (Cesar and Rogers, ALT 2021); see
+    Privacy: neighbors differ in one of the `blocks` outputs, which is replaced. The utility of a
+    cell is minus the distance of its ranks from half of the number of blocks. Its sensitivity is 1.
+    Probabilities proportional to ``exp(epsilon utility / 2)`` are epsilon-DP (McSherry and Talwar,
+    FOCS 2007), and have bounded range (Cesar and Rogers, ALT 2021); see
     `statistics.quantiles.exponential`.
 
     Parameters
     ----------
     blocks : int
-        Number of block outputs, public, at least 1.
+        The public number of block outputs, at least 1.
     lo, hi : float
         Public bounds.
     loss : Pure, Approx or ZCDP

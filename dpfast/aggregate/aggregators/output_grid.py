@@ -1,11 +1,11 @@
 """Block outputs as integers on a public grid, so that sums and sensitivities are exact.
 
-A float64 sum depends on the order of its terms and may change by more than one term does. Here
-every block output is clipped to the public bounds and rounded to the nearest cell of a public grid,
-each by itself, so neighbors stay neighbors. Cells are numbered from 0 at the lower bound to `span`,
-and the grid is so coarse that ``blocks * span < 2**53``: sums of cells are exact both in int64 and
-in float64. Noise is added to such a sum in units of a cell (`noisy`), on whole cells. Dividing the
-result and mapping it back to the units of the answer is post-processing.
+A float64 sum depends on the order of its terms. If one term changes, the sum may change by more
+than this term. So each block output is clipped to the public bounds and rounded to the nearest cell
+of a public grid, independently of the others. Neighbors remain neighbors. Cells are numbered from 0
+at the lower bound to `span`. The grid is so coarse that ``blocks * span < 2**53``: sums of cells
+are exact in int64 and in float64. Noise is added to such a sum in whole cells (`noisy`). Dividing
+the result, and mapping it back to the units of the answer, is post-processing.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def check_coordinates(coordinates: int) -> int:
 
 
 def outputs(z: NDArray[np.float64], *shape: int) -> NDArray[np.float64]:
-    """Return block outputs after a check: one finite float64, or one row of them, for each block.
+    """Return checked block outputs: a finite float64, or a row of them, for each block.
 
     `shape` is (blocks,), or (blocks, coordinates) for vectors.
     """
@@ -113,7 +113,7 @@ class OutputGrid:
         return np.clip(cells, 0, self.span, out=cells)
 
     def number(self, cell: float) -> float:
-        """Return the number at a position in cells, clamped to the bounds. Post-processing."""
+        """Return the number of a (fractional) cell, clamped to the bounds. Post-processing."""
         if self.span == 0:
             return self.lo
         return min(max((self.first + cell) * self.step, self.lo), self.hi)
@@ -126,7 +126,7 @@ class Aggregator(ABC):
     Parameters
     ----------
     blocks : int
-        Number of block outputs, public, at least 1.
+        The public number of block outputs, at least 1.
     lo, hi : float
         Public bounds, in the units of the outputs.
     loss : Pure, Approx or ZCDP
@@ -176,7 +176,7 @@ def noisy(
 ) -> float:
     """Return ``value + scale * Z`` with noise Z, rounded to a public grid of whole units or more.
 
-    `widest`, the largest scale there can be, is public, and so the grid is.
+    `widest` is the largest possible scale. It is public, and the grid depends on it alone.
     """
     grid = whole_units(widest)
     return samplers.draw(
@@ -211,9 +211,10 @@ def sorted_cells(grid: OutputGrid, z: NDArray[np.float64]) -> NDArray[np.int64]:
 def smooth_span(at: Callable[[int], int], steps: int, most: int, beta: float) -> float:
     """Return the largest of 1 and ``at(t) e^(-beta t)``, t = 0 .. steps - 1, rounded up.
 
-    Every ``at(t)`` is an integer of at most `most`. The result is at least the exact number and
-    exceeds it by a factor below 1 + 2**-41, as `noise.smooth` requires. The floor of 1 unit is
-    public, so it keeps smoothness. `at` is not called for steps that cannot win.
+    Every ``at(t)`` is an integer of at most `most`. The result is at least the exact number, and
+    exceeds it by a factor below 1 + 2**-41, as `noise.smooth` requires. The lower limit of 1 unit
+    is public, so the result remains smooth. `at` is not called for steps that cannot give the
+    maximum.
     """
     return inflated(largest(at, beta=beta, most=most, stop=steps - 1, least=1.0))
 
@@ -222,14 +223,14 @@ def smooth_span(at: Callable[[int], int], steps: int, most: int, beta: float) ->
 class SmoothAggregator(OnGrid):
     """A statistic of the sorted block outputs plus noise scaled to its smooth sensitivity.
 
-    Privacy: neighbors differ in one of the `blocks` outputs, replaced. `sensitivity` is a smooth
-    upper bound, proved in the module of each subclass; the noise is that of
-    `noise.smooth.calibrate` for it.
+    Privacy: neighbors differ in one of the `blocks` outputs, which is replaced. `sensitivity` is a
+    smooth upper bound, proved in the module of each subclass. `noise.smooth.calibrate` gives the
+    noise for it.
 
     Parameters
     ----------
     blocks : int
-        Number of block outputs, public, at least 1.
+        The public number of block outputs, at least 1.
     lo, hi : float
         Public bounds, in the units of the outputs.
     loss : Pure, Approx or ZCDP
@@ -254,12 +255,12 @@ class SmoothAggregator(OnGrid):
 
     @abstractmethod
     def sensitivity(self, x: NDArray[np.int64]) -> float:
-        """NOT PRIVATE. Return the smooth sensitivity of that integer, at least 1, in cells."""
+        """NOT PRIVATE. Return the smooth sensitivity of that integer, in cells, at least 1."""
 
     def noisy_cell(self, z: NDArray[np.float64], generator: Generator) -> float:
         """Return the noisy statistic.
 
-        One sort, and O(blocks) for each of about ``ln(span) / beta`` distances.
+        Cost: one sort, and O(blocks) for each of about ``ln(span) / beta`` distances.
         """
         x = sorted_cells(self.grid, z)
         value, divisor = self.statistic(x)

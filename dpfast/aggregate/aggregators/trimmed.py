@@ -1,7 +1,7 @@
 """The trimmed mean of the block outputs, with noise scaled to its exact smooth sensitivity.
 
-The statistic is f(x) = (x_(m+1) + ... + x_(k-m)) / L with L = k - 2 m, for x ascending and clipped.
-Write x_i = lo for i < 1 and x_i = hi for i > k.
+Let x_1 .. x_k be the block outputs, clipped and in ascending order. The statistic is f(x) =
+(x_(m+1) + ... + x_(k-m)) / L with L = k - 2 m. Let x_i = lo for i < 1, and x_i = hi for i > k.
 
 Theorem. The largest local sensitivity within t replacements of x is
 
@@ -10,23 +10,25 @@ Theorem. The largest local sensitivity within t replacements of x is
 so the smooth sensitivity is max_t A(t) e^(-beta t). (m = (k - 1) / 2 gives the median, m = 0 the
 mean.)
 
-Proof. Let y be within t replacements of x and y' a neighbor of y, with k - 1 rows w in common:
-y = w + v, y' = w + v'. The trimmed sum of w + v, as a function of v, is a constant plus v clamped
-to [w_m, w_(k-m)]; so L |f(y) - f(y')| is the distance of the two clamped values, and the largest
-over v' is that of the clamped v from the farther of w_m and w_(k-m).
+Proof. Let y be within t replacements of x, and let y' be a neighbor of y. They have k - 1 rows w in
+common: y = w + v, y' = w + v'. As a function of v, the trimmed sum of w + v is a constant plus v
+clamped to [w_m, w_(k-m)]. So L |f(y) - f(y')| is the distance between the clamped v and the clamped
+v'. The largest distance over all v' is the distance of the clamped v from the farther of the two
+ends w_m and w_(k-m).
 
-Upper bound. Say that the farther end is w_(k-m) (else mirror it) and v is below it. Then w_(k-m)
-is y_(k-m+1), and the clamped v, which m rows of w do not exceed, is at least y_(m+1). Let p of the
-t new rows of y have ranks up to m + 1, and q of them ranks from k - m + 1 on, so p + q <= t. Rows
-of x hold the other m + 1 - p of the lowest ranks, so x_(m+1-p) <= y_(m+1), and the other m - q of
-the highest, so y_(k-m+1) <= x_(k-m+1+q). The distance is at most x_j - x_i with i = m + 1 - p,
-j = k - m + 1 + q, j - i = L + p + q.
+Upper bound. Let the farther end be w_(k-m), and v below it (otherwise mirror everything). Then
+w_(k-m) is y_(k-m+1). The clamped v is at least y_(m+1), because m rows of w do not exceed it. Let p
+of the t new rows of y have ranks up to m + 1, and let q of them have ranks from k - m + 1 on. So p
++ q <= t. The other m + 1 - p of the lowest ranks are rows of x, so x_(m+1-p) <= y_(m+1). The other
+m - q of the highest ranks are rows of x too, so y_(k-m+1) <= x_(k-m+1+q). So the distance is at
+most x_j - x_i with i = m + 1 - p, j = k - m + 1 + q and j - i = L + p + q.
 
-Attained. For i <= m + 1, j >= k - m, j - i = L + t, let j > k - m (else mirror it; both i = m + 1
-and j = k - m would need L + t = L - 1). Replace t rows of x strictly between the ranks i and j by
-m + 1 - i copies of lo and j - (k - m) - 1 of hi: their numbers add up to t, and L + t - 1 >= t rows
-are there. Then y_(m+1) = x_i, and y_(k-m+1) = x_j. Replacing v = y_(m+1) by hi changes the trimmed
-sum by y_(k-m+1) - y_(m+1) = x_j - x_i. For i < 1 or j > k the same holds with lo or hi.
+The bound is attained. Let i <= m + 1, j >= k - m and j - i = L + t. Let j > k - m (otherwise mirror
+everything; i = m + 1 and j = k - m together would need L + t = L - 1). Replace t rows of x with
+ranks strictly between i and j by m + 1 - i copies of lo and j - (k - m) - 1 copies of hi. These
+numbers add up to t, and there are L + t - 1 >= t such rows. Then y_(m+1) = x_i, and y_(k-m+1) =
+x_j. Replacing v = y_(m+1) by hi changes the trimmed sum by y_(k-m+1) - y_(m+1) = x_j - x_i. For i <
+1 or j > k the same holds with lo or hi.
 
 (The formula is that of Bun and Steinke, NeurIPS 2019; tests compare it with the definition.)
 """
@@ -44,8 +46,8 @@ from .output_grid import SmoothAggregator, smooth_span
 def trimmed_span(x: NDArray[np.int64], trim: int, beta: float) -> float:
     """NOT PRIVATE. Return L times the smooth sensitivity of the trimmed mean, in cells.
 
-    One vector operation over at most ``trim + 2`` pairs for each distance that can give the
-    maximum, about ``ln(span / result) / beta`` of them.
+    Cost: one vector operation over at most ``trim + 2`` pairs for each distance that can give the
+    maximum. There are about ``ln(span / result) / beta`` such distances.
     """
     k = len(x) - 2
     kept = k - 2 * trim
@@ -63,13 +65,13 @@ def trimmed_span(x: NDArray[np.int64], trim: int, beta: float) -> float:
 class TrimmedMean(SmoothAggregator):
     """The mean of the middle block outputs, plus noise scaled to its smooth sensitivity.
 
-    Privacy: `SmoothAggregator`, with the exact smooth sensitivity of the theorem above.
-    A quarter of the outputs are left out at either end.
+    Privacy: as for `SmoothAggregator`, with the exact smooth sensitivity of the theorem above. A
+    quarter of the outputs is left out at each end.
     """
 
     @property
     def cut(self) -> int:
-        """The public number of outputs that are left out at either end."""
+        """The public number of outputs that are left out at each end."""
         return self.blocks // 4
 
     def statistic(self, x: NDArray[np.int64]) -> tuple[int, int]:

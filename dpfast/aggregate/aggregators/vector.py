@@ -20,7 +20,7 @@ from .attention import VectorAttention
 from .mean import VectorMean
 from .output_grid import Aggregator, check_coordinates, outputs
 
-#: For a smaller rho, hardly any smoothing would be possible.
+#: A smaller rho would hardly allow any smoothing.
 _LEAST_RHO = Fraction(1, 2**40)
 
 
@@ -28,17 +28,17 @@ _LEAST_RHO = Fraction(1, 2**40)
 class Coordinates:
     """A vector aggregator that releases each coordinate alone, with an equal share of the loss.
 
-    Privacy: neighbors differ in one of the `blocks` output vectors, replaced, which may change
-    every coordinate. By sequential composition the losses of the coordinates add up, and the shares
-    (`share`) add up to the loss. A coordinate with equal bounds is known beforehand and gets no
-    share.
+    Privacy: neighbors differ in one of the `blocks` output vectors, which is replaced. This may
+    change every coordinate. By sequential composition the losses of the coordinates add up, and the
+    shares (`share`) add up to the loss. A coordinate with equal bounds is known beforehand, and
+    gets no share.
 
     Parameters
     ----------
     name : str
         A name for `make`.
     blocks : int
-        Number of block outputs, public, at least 1.
+        The public number of block outputs, at least 1.
     bounds : tuple of pairs of float
         Public bounds of each coordinate.
     loss : Pure, Approx or ZCDP
@@ -78,13 +78,13 @@ def _varying(bounds: Sequence[tuple[float, float]]) -> int:
 def share(name: str, bounds: Sequence[tuple[float, float]], loss: Loss) -> Loss:
     """Return each coordinate's share of the loss, if coordinates are released one by one.
 
-    For d such coordinates it is epsilon / d, rho / d, or for (epsilon, delta) the better of
-    (epsilon / d, delta / d) and rho / d, where rho = (sqrt(ln(1/delta) + epsilon)
-    - sqrt(ln(1/delta)))**2. For that rho, rho + 2 sqrt(rho ln(1/delta)) = epsilon, so d releases of
-    rho / d are rho-zCDP together, hence (epsilon, delta)-DP (Bun and Steinke, TCC 2016, lemma 2.3
-    and proposition 1.3). The better share is the one with the larger epsilon of one release, from
-    public numbers: rho / d corresponds to sqrt(2 rho / d), and to sqrt(8 rho / d) for the
-    exponential mechanism, whose range is bounded.
+    For d such coordinates it is epsilon / d or rho / d. For (epsilon, delta) it is the better of
+    (epsilon / d, delta / d) and rho / d, where rho = (sqrt(ln(1/delta) + epsilon) -
+    sqrt(ln(1/delta)))**2. Then rho + 2 sqrt(rho ln(1/delta)) = epsilon. So d releases of rho / d
+    are rho-zCDP together, and therefore (epsilon, delta)-DP (Bun and Steinke, TCC 2016, lemma 2.3
+    and proposition 1.3). The better share allows a larger epsilon for one release. For rho / d this
+    epsilon is sqrt(2 rho / d), or sqrt(8 rho / d) for the exponential mechanism, whose range is
+    bounded. Only public numbers decide.
     """
     d = _varying(bounds)
     if isinstance(loss, ZCDP):
@@ -103,11 +103,11 @@ def _rho_within(loss: Approx) -> Fraction:
     """Return a rho, rounded down, such that rho-zCDP implies the (epsilon, delta) of `loss`."""
     epsilon, log = float_down(loss.epsilon), -math.log(float_down(loss.delta))
     root = epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))
-    # Covers at most a dozen roundings, each of less than 2**-52.
+    # This covers at most a dozen roundings, each of less than 2**-52.
     return Fraction(root * root * (1.0 - 2.0**-46))
 
 
-#: A checked mechanism on vectors; `loss` is what one release costs.
+#: A checked mechanism on vectors; `loss` is the loss of one release.
 VectorAggregator: TypeAlias = VectorMean | VectorAttention | Coordinates
 
 
@@ -120,15 +120,15 @@ def make_vector(
 ) -> VectorAggregator:
     """Return the aggregator with this name for vectors of ``len(bounds)`` coordinates.
 
-    The mean, and the center of attention among given candidates, are one joint release; every other
-    aggregator makes one release for each coordinate (`Coordinates`).
+    The mean, and the center of attention among given candidates, are one joint release. All other
+    aggregators make one release for each coordinate (`Coordinates`).
     """
     pairs = tuple(bounds)
     check_coordinates(len(pairs))
     amount(loss, _varying(pairs))
     name = choose(name, blocks, share(name, pairs, loss))
     if centres is not None and name != "attention":
-        checks.fail("centres", "left out for every aggregator but 'attention'", centres)
+        checks.fail("centres", "left out unless aggregator='attention'", centres)
     if name == "mean":
         return VectorMean(blocks, pairs, loss)
     if centres is not None:

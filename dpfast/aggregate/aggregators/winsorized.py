@@ -4,15 +4,17 @@ Two private quartiles a, b of the block outputs give a window: their midpoint, p
 `widening` times their distance. The average of the outputs clipped to the window is released with
 noise of the window's width over the number of blocks.
 
-In its usual description, with epsilon / 4 a quartile and Laplace noise of scale ``width / (2
-epsilon blocks)``, it spends 3 epsilon. An output that is *replaced* changes the rank utility of a
-point by 1, and the normalizer against it, so probabilities ``exp(-(epsilon/4) u)`` cost epsilon / 2
-a quartile; and the average changes by width / blocks, which costs 2 epsilon.
-`tests/aggregate/test_aggregators.py` finds neighbors and an outcome for which that is so. Here the
-quartiles use half the exponent, and the noise is twice or four times as much, by the split.
+The usual description uses epsilon / 4 for each quartile, and Laplace noise of scale ``width / (2
+epsilon blocks)``. It spends 3 epsilon. If an output is *replaced*, the rank utility of a point
+changes by 1, and the normalizer may change in the opposite direction. So probabilities
+``exp(-(epsilon/4) u)`` cost epsilon / 2 for each quartile. The average changes by width / blocks,
+which costs 2 epsilon. `tests/aggregate/test_aggregators.py` finds neighbors and an outcome with
+this loss. Here the quartiles use half of the exponent, and the noise is twice or four times as
+large, depending on how the loss is split.
 
-The loss is that of quartiles and average together, of which only the average is shown. The effect
-of one output on the window is hardly visible, so audits of answers find about half of the loss.
+The loss is the loss of quartiles and average together, but only the average is released. The effect
+of one output on the window is hardly visible in it, so audits of answers find about half of the
+loss.
 """
 
 from __future__ import annotations
@@ -30,9 +32,9 @@ from ...statistics.quantiles.exponential import ExponentialQuantile
 from ...tables import as_source
 from .output_grid import OnGrid, OutputGrid, noisy
 
-#: Half the width of the window, in interquartile ranges. The window clips one of 1,300 normal
-#: outputs, and a window twice as wide would have twice the noise. ``4 blocks**(1/3 + 1/10)`` keeps
-#: asymptotic normality, as Smith proves.
+#: Half of the width of the window, in interquartile ranges. The window clips one of 1,300 normal
+#: outputs. A window twice as wide would need twice the noise. With ``4 blocks**(1/3 + 1/10)`` the
+#: answer would be asymptotically normal, as Smith proves.
 WIDENING = 2.5
 #: The part of the loss for each quartile.
 SHARE = Fraction(1, 4)
@@ -42,19 +44,20 @@ SHARE = Fraction(1, 4)
 class WidenedWinsorizedMean(OnGrid):
     """The average of block outputs clipped to a private window, plus noise for the window.
 
-    Privacy: neighbors differ in one of the `blocks` outputs, replaced. Each quartile is a draw of
-    the exponential mechanism that spends `SHARE` of the loss (`statistics.quantiles.exponential`).
-    Given the quartiles the window is a constant, and the clipped sum is an exact integer whose
-    sensitivity is the window's width: noise as in `Mean` for the rest of the loss. By adaptive
-    composition the loss is that of two quartiles and of the rest: epsilon = 2 epsilon_q +
-    epsilon_r, or rho = 2 rho_q + rho_r, and all of delta for the rest.
+    Privacy: neighbors differ in one of the `blocks` outputs, which is replaced. Each quartile is a
+    draw of the exponential mechanism that spends `SHARE` of the loss
+    (`statistics.quantiles.exponential`). Given the quartiles, the window is a constant, and the
+    clipped sum is an exact integer whose sensitivity is the width of the window. It gets noise as
+    in `Mean` for the remaining loss. By adaptive composition the losses of two quartiles and of the
+    sum add up: epsilon = 2 epsilon_q + epsilon_r, or rho = 2 rho_q + rho_r. All of delta is for the
+    sum.
 
     Parameters
     ----------
     blocks : int
-        Number of block outputs, public, at least 1.
+        The public number of block outputs, at least 1.
     lo, hi : float
-        Public bounds. The bounds may be wide: only their logarithm matters.
+        Public bounds. They may be wide, because only the logarithm of their width matters.
     loss : Pure, Approx or ZCDP
         The loss that the release may use; afterwards the loss that it does use, without an unused
         delta.
