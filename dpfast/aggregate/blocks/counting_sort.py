@@ -1,8 +1,9 @@
 """A stable counting sort of the rows of an array, or of a source of known length, by block.
 
-The first pass counts, the second one places the rows, each part of the array in a separate thread.
-Within a block, rows are in the order of their numbers. If there are many blocks, rows are first
-sorted into groups of adjacent blocks (`csrc/aggregate/scatter.h`).
+The first pass counts the rows of each block, and the second pass writes the rows in order. Each
+part of the array has a separate thread. Within a block, rows are in the order of their numbers. If
+there are many blocks, rows are first sorted into groups of adjacent blocks
+(`csrc/aggregate/scatter.h`).
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ Empty = Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]
 
 #: With fewer rows, a second thread costs more than it saves.
 SLICE = 1 << 21
-#: The most bits of a label that are sorted in one step. With two steps, the bits of a group's
-#: number if the low bits are written beside the rows. More groups would be written to than the
-#: cache has room for.
+#: The most bits of a label that are sorted in one step. With two steps: the bits of the number of a
+#: group, if the low bits are written next to the rows. With more groups, the write positions would
+#: not fit in the cache.
 AT_ONCE, GROUPS = 11, 8
 #: Up to this many bytes of data, one step is faster than two, because the data are in the cache.
 SMALL = 1 << 22
-#: From this many bytes of a row on, it is faster to move a row once, however far.
+#: If a row has at least this many bytes, it is faster to move it once, over any distance.
 WIDE = 48
-#: The positions of all groups are known at each multiple of this many rows. A chunk that does not
-#: continue another one counts from there.
+#: The write positions of all groups are known at each multiple of this many rows. A chunk that does
+#: not continue another chunk counts from such a multiple.
 SPAN = 1 << 20
 #: Bytes of rows that are sorted at a time from groups into blocks.
 STEP = 1 << 20
@@ -70,7 +71,7 @@ def step_of(blocks: int, rows: int, width: int) -> int:
 class Groups:
     """Groups of ``2**shift`` adjacent blocks: rows are sorted into groups, then into blocks.
 
-    With a `key` the labels are random and all rows count: then no array of labels is needed.
+    With a `key` the labels are random and all rows count. Then no array of labels is needed.
     """
 
     blocks: int
@@ -173,12 +174,12 @@ def scatter(
     Raises
     ------
     RuntimeError
-        If the rows were changed meanwhile, as far as this can be noticed.
+        If the rows were changed in the meantime, as far as this can be noticed.
 
     Notes
     -----
-    O(n). It takes one copy of the data and, with more than 2048 blocks, up to 0.3 of the data and 8
-    bytes a block; with fewer, 8 bytes a block and worker.
+    Cost: O(n), and one copy of the data. With more than 2048 blocks it also takes up to 0.3 of the
+    data and 8 bytes for each block. With fewer blocks it takes 8 bytes for each block and worker.
     """
     most = threads() if workers is None else checks.whole("workers", workers, 1)
     shift = step_of(blocks, len(rows), rows.nbytes // max(1, len(rows)))
@@ -298,9 +299,9 @@ def placed(
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return all `n` rows of a source sorted by block, and where blocks begin, in one pass.
 
-    Random labels and fixed ranges are functions of row numbers. So if all rows count and their
-    number is known, the index of each row is known before it is read. Chunks may come in any order
-    and from several threads.
+    Random labels and fixed ranges are functions of row numbers. If all rows count and their number
+    is known, the index of each row in the result is known before the row is read. So chunks may
+    come in any order and from several threads.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Blocks of rows that an engine holds: its workers exchange rows so that each has whole blocks.
+"""Blocks of rows of a query engine: its workers exchange rows until each has whole blocks.
 
 Each partition cuts its rows into pieces, one for each block, and the engine's shuffle moves the
 pieces. A task then has all pieces of its blocks and computes their answers. The key of the labels
-is sent to the workers, since labels must be the same wherever and however often a task runs.
+is sent to the workers, because labels must be the same wherever a task runs, and however often.
 """
 
 from __future__ import annotations
@@ -75,12 +75,13 @@ def answered(
 ) -> tuple[Answered, ...]:
     """Compute the outputs of the blocks whose rows have arrived at this task.
 
-    `bind` makes the estimator for rows of `dtype` and `tail`; destination `count` is no block.
+    `bind` makes the estimator for rows of `dtype` and `tail`. The destination `count` is not a
+    block.
     """
     shares = sorted(arrived.values)
     if any(a[:2] == b[:2] for a, b in itertools.pairwise(shares)):
         raise DataError(
-            "the engine brought the rows together twice, and the results cannot be distinguished"
+            "the query engine delivered the rows twice, and the results cannot be distinguished"
         )
     whole = sum(int(np.frombuffer(p.rows, np.int64)[0]) for p in shares if p.destination == count)
     shares = [share for share in shares if share.destination < count]
@@ -104,7 +105,7 @@ def outputs(
     Raises
     ------
     DataError
-        If rows were lost or came twice on the way, as far as this can be noticed.
+        If rows were lost or duplicated on the way, as far as this can be noticed.
     """
     tail = () if source.width is None else (source.width,)
     parts = exchanged(
@@ -119,5 +120,5 @@ def outputs(
             answers[part.blocks] = part.answers
     numbers = np.concatenate([np.empty(0, np.int64), *(part.blocks for part in parts)])
     if len(np.unique(numbers)) < len(numbers) or sum(part.rows for part in parts):
-        raise DataError("rows were lost or duplicated when an engine brought them together")
+        raise DataError("the query engine lost or duplicated rows when it sorted them by block")
     return answers

@@ -1,12 +1,12 @@
 """An external sort of rows by block: sorted runs that are merged window by window.
 
-One pass over the data is enough, for any order of the chunks. Chunks that follow one another are
-gathered into a stretch. A stretch of some size is sorted by block and kept as a run, in memory as
-long as there is room and then in a file. A window of consecutive blocks consists of one part of
-each run. The parts, in the order of their row numbers, hold the rows of each block in their order.
+One pass over the data is enough, for any order of the chunks. Adjacent chunks are collected into a
+stretch. A full stretch is sorted by block and stored as a run, in memory while there is room, and
+then in a file. A window of consecutive blocks consists of one part of each run. In the order of
+their row numbers, these parts contain the rows of each block in order.
 
-No library does this: Arrow sorts in memory, and DuckDB compares keys and uses named temporary
-files, while here a key is one of few blocks, so rows are counted and placed.
+No library does this. Arrow sorts in memory. DuckDB compares keys, and uses temporary files with
+names. Here the key is the number of a block, so rows are counted and written to their positions.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from .partition import TILE, Partition, tiles
 class Sizes(NamedTuple):
     """The sizes of buffers and windows of an external sort, in bytes.
 
-    Runs have `run` bytes. Windows have `window`, or up to `wide` if they would hold few blocks. All
-    runs in memory use at most `kept` bytes together, and only while `spare` more bytes are
-    available. `open` stretches, of a run each, are gathered at the same time, and blocks are sorted
-    in up to ``2**groups`` groups.
+    A run has `run` bytes. A window has `window` bytes, or up to `wide` bytes if it would have few
+    blocks. All runs in memory use at most `kept` bytes together, and only while `spare` more bytes
+    are available. Up to `open` stretches, each for one run, are collected at the same time. Blocks
+    are sorted in up to ``2**groups`` groups.
     """
 
     run: int
@@ -80,8 +80,9 @@ class _Run(NamedTuple):
 class _Stretch:
     """Unsorted consecutive rows, from row `start` on, collected from chunks for one run.
 
-    `rows` and `labels` have room for a run; the first `count` are valid. Random labels of rows that
-    all count are computed when they are used, so then there is no array of them.
+    `rows` and `labels` have room for a run, of which the first `count` entries are valid. If labels
+    are random and all rows count, labels are computed when they are used, and there is no array of
+    labels.
     """
 
     rows: NDArray[Any]
@@ -247,8 +248,8 @@ class ExternalSort:
     ) -> Iterator[tuple[int, tuple[NDArray[Any], NDArray[np.int64]]]]:
         """Yield the first block of each window, with its rows and offsets.
 
-        ``buffer(rows)`` returns an `Empty` for arrays of at most `rows` rows, each of which
-        overwrites the one before.
+        ``buffer(rows)`` returns an `Empty` for arrays of at most `rows` rows. Each array overwrites
+        the array before.
         """
         cuts = np.zeros(len(self._groups) + 1, np.int64)
         for run in self._runs:

@@ -20,8 +20,8 @@ from .partition import ContiguousLabels, KeyedLabels, Partition
 
 #: Bytes of a run and of a window if there is enough memory; the number of runs that is still small.
 RUN, WINDOW, FEW = 1 << 25, 1 << 26, 512
-#: Parts of the available memory: SHARE is for rows. One run or window gets 1 / PART, because there
-#: are several at a time, but at least LEAST bytes.
+#: Fractions of the available memory. SHARE is for rows. One run or window gets 1 / PART, because
+#: there are several at a time, but at least LEAST bytes.
 SHARE, PART, LEAST = 2 / 3, 16, 1 << 18
 #: For at most LITTLE bytes of rows, ENOUGH bytes of memory are assumed to be available, because
 #: asking the machine would take longer than everything else.
@@ -31,9 +31,9 @@ LITTLE, ENOUGH = 1 << 21, 1 << 23
 class Window(NamedTuple):
     """Consecutive blocks of rows in memory.
 
-    Block ``first + j`` is ``rows[offsets[j]:offsets[j + 1]]``. If `ours` is true, the rows are a
-    copy of this library and may be written to; else they are the caller's data. `file` is where
-    other processes find the rows, if that was requested; it begins with them.
+    Block ``first + j`` is ``rows[offsets[j]:offsets[j + 1]]``. If `ours` is True, the rows are a
+    copy and may be written to. Otherwise they are the caller's data. If it was requested, `file` is
+    a file that begins with the rows, for other processes.
     """
 
     first: int
@@ -63,15 +63,16 @@ def laid_out(
     workers : int, optional
         Threads; ``DPFAST_NUM_THREADS`` if left out.
     spill : str, optional
-        A directory for rows beyond memory. If it is given, all rows are written there; otherwise
-        only rows that do not fit in memory are written, to the directory for temporary files.
+        A directory for rows. If it is given, all rows are written there. Otherwise only rows that
+        do not fit in memory are written, to the directory for temporary files.
     shared : bool
-        Other processes are to map the rows: every window has its `file`.
+        Whether other processes will map the rows. Then every window has a `file`.
 
     Yields
     ------
     iterator of Window
-        Every block is in exactly one window, which is valid until the next one is requested.
+        The windows. Every block is in exactly one window. A window is valid until the next window
+        is requested.
 
     Raises
     ------
@@ -80,12 +81,12 @@ def laid_out(
 
     Notes
     -----
-    Fixed ranges of rows in memory stay where they are. Other rows in memory are sorted into one
-    copy. Beside it are kept labels of ids, and low bits of labels where there are more than 2048
-    blocks: at most 0.3 of the data. Other sources are read in one pass. If their length is known,
-    memory is large enough, and no id or NaN decides, rows are written to their places in such a
-    copy (`placed`). Else sorted runs of 32 MB are kept (`external_sort`), and there is a
-    copy of one window, of 64 MB or one block, at a time.
+    Fixed ranges of rows in memory are not moved. Other rows in memory are sorted into one copy.
+    There are also the labels of ids, and for more than 2048 blocks the low bits of labels: at most
+    0.3 of the data. Other sources are read in one pass. If the number of rows is known, memory is
+    large enough, and labels do not depend on ids or NaN, rows are written to their positions in one
+    copy (`placed`). Otherwise runs of 32 MB are sorted and stored (`external_sort`), and one window
+    at a time, of 64 MB or one block, is copied.
     """
     where = directory(spill)
     most = threads() if workers is None else workers
@@ -201,7 +202,7 @@ def _in_place(
 def _named(source: RowSource, partition: Partition, array: NDArray[Any], room: int) -> Any:
     """Return labels to sort an array in one copy; None if that takes too much memory.
 
-    Labels of ids use as few bytes as possible, unless that is much compared with the rows.
+    Labels of ids use as few bytes as possible. None if even these are many compared with the rows.
     """
     labels = partition.labels
     if array.nbytes + array.nbytes // 3 > room:

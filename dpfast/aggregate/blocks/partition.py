@@ -16,7 +16,8 @@ from ...tables.key_words import NOTHING, KeyWords
 
 #: Rows of a tile: few enough that labels and rows stay in the cache until they are used.
 TILE = 1 << 16
-#: Up to this many columns are scanned one by one, which NumPy does faster than many short rows.
+#: Up to this many columns are scanned one by one. NumPy does this faster than scanning many short
+#: rows.
 FEW = 64
 
 
@@ -47,10 +48,10 @@ class RandomLabels:
 
 
 class ContiguousLabels:
-    """Labels of contiguous blocks: block j is rows ``j * n // blocks`` and on, of n rows.
+    """Labels of contiguous blocks: block j begins at row ``j * n // blocks`` of n rows.
 
-    The blocks depend on the number of rows alone, so an added or removed row may move rows of every
-    block: these labels are safe under replace, never under add-remove.
+    The blocks depend on the number of rows alone. So an added or removed row may move rows of every
+    block. These labels are private under replace, and not under add-remove.
     """
 
     def __init__(self, blocks: int, n: int) -> None:
@@ -64,7 +65,7 @@ class ContiguousLabels:
         """
         if rows == 0:
             return 0, np.zeros(1, np.int64)
-        # For the first and for the last row: the last block that begins at this row or before.
+        # For the first and the last row: the last block that begins at or before this row.
         first, last = (((i + 1) * self.blocks - 1) // self.n for i in (start, start + rows - 1))
         if self.blocks * self.n < 2**62:
             edges = np.arange(first, last + 2, dtype=np.int64) * self.n // self.blocks - start
@@ -115,7 +116,8 @@ class KeyedLabels:
         Raises
         ------
         ArgumentTypeError
-            If the ids are of another kind, such as floats, where 0.1 + 0.2 is not 0.3.
+            If the ids are of another kind. For example, floats are refused, because 0.1 + 0.2 is
+            not 0.3.
         """
         low, high, present = self._words.of(ids)
         out = np.empty(len(low), np.uint32)
@@ -148,7 +150,7 @@ class Partition:
     def split(self, chunk: RowChunk) -> tuple[NDArray[np.uint32], NDArray[Any]]:
         """Return the labels of the rows of a chunk that are not dropped, and these rows.
 
-        If no row is left out, the rows are those of the chunk, without a copy.
+        If no row is dropped, these are the rows of the chunk, without a copy.
         """
         labels, rows = self.named(chunk), chunk.rows
         if self.drop:

@@ -1,8 +1,8 @@
 """Statistics of blocks that need no sort: counts, exact sums, sums of products, extremes.
 
-A tally of some rows can be merged with that of other rows. The result is a function of the rows and
-their blocks alone: not of the order, the chunks or the workers. A block that has met a NaN gives
-NaN. Nothing here is private.
+A tally of some rows can be merged with a tally of other rows. The result depends on the rows and
+their blocks alone, and not on the order, the chunks or the workers. A block with a NaN gives NaN.
+Nothing here is private.
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ class Totals(_native.Sums):
 
     Notes
     -----
-    About 3 ns a row for labelled rows, and the speed of `np.sum` for runs. 16 bytes a block for
-    each range of 32 binary orders of magnitude that occurs, usually one or two of 64.
+    Cost: about 3 ns for each row with a label, and for contiguous rows the time of `np.sum`.
+    Memory: 16 bytes for each block and each range of 32 binary orders of magnitude that occurs,
+    usually one or two of 64.
     """
 
     blocks: int
 
     def __new__(cls, blocks: int) -> Self:
-        # The system provides zeros only when they are touched, so this costs little.
+        # The system provides memory for zeros when they are first touched. So this costs little.
         planes = np.zeros((_native.PLANES, blocks, 2), np.uint64)
         used, seen = np.zeros(_native.PLANES, np.uint8), np.zeros(blocks, np.uint8)
         near = np.zeros((blocks, 2)) if blocks <= _native.NEAR else None
@@ -110,8 +111,8 @@ class Extremes:
         return np.where(self._seen != 0, np.nan, self._most)
 
 
-#: ``terms(rows, of_rows)`` yields one term at a time for each part, because all of them would not
-#: fit into the cache. ``of_rows(x)`` returns, for each row, the entry of its block in `x`.
+#: ``terms(rows, of_rows)`` yields one term at a time for each part, because all terms would not fit
+#: into the cache. ``of_rows(x)`` returns for each row the entry of its block in `x`.
 Terms = Callable[[NDArray[Any], Callable[[Floats], Floats]], Iterator[Floats]]
 
 
@@ -179,14 +180,15 @@ class Moments(Tally[Totals]):
     columns : int
         Values of a row.
     products : bool or sequence of pairs
-        Whether to sum products: of all pairs i <= j, or of some.
+        Whether to sum products: of all pairs i <= j, or of the listed pairs.
     shift : float64 array, optional
-        Subtracted from the rows: shape (columns,), or (blocks, columns) for a second pass
-        about the means of the blocks. 0 if left out.
+        A number for each column that is subtracted from the rows, shape (columns,). Or of shape
+        (blocks, columns), for a second pass about the means of the blocks. By default 0.
 
     Notes
     -----
-    About 3 ns a row and sum under labels. For a variance, a shift near the values keeps the digits.
+    Cost: about 3 ns for each row and sum, with labels. For a variance, a shift near the values
+    preserves the digits.
     """
 
     def __init__(
@@ -264,7 +266,7 @@ class Moments(Tally[Totals]):
     def covariances(self, ddof: int = 0) -> Floats:
         """Return covariances of the columns, shape (blocks, columns, columns).
 
-        NaN where a block has no more than `ddof` rows; never a negative variance.
+        NaN for a block with at most `ddof` rows. A variance is never negative.
         """
         first = self.residuals()
         with np.errstate(all="ignore"):

@@ -24,10 +24,11 @@ ROWS, BLOCKS = 1 << 18, 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The threads, memory and progress of a computation, none of which changes a result.
+    """The threads, memory and progress of a computation. They do not change a result.
 
-    If `workers` is None, the estimator chooses the number. `tick(b)` is called now and then, from
-    any thread, with how many more blocks are done. `spill` is the directory for data beyond memory.
+    If `workers` is None, the estimator chooses the number. `tick(b)` is called from time to time,
+    from any thread, when b more blocks are done. `spill` is the directory for data that do not fit
+    in memory.
     """
 
     workers: int | None = None
@@ -45,8 +46,8 @@ class Bound(Protocol):
     def outputs(self, source: RowSource, partition: Partition, job: Job) -> Floats:
         """NOT PRIVATE. Return one row a block, shape (blocks, d), d = 1 for a scalar.
 
-        Row b is a function of the rows of block b alone, in their order, to the last bit: not of
-        chunks, workers or other blocks. NaN in the whole row means "no answer" (an empty block, a
+        Row b depends on the rows of block b and their order alone, to the last bit, and not on
+        chunks, workers or other blocks. A row of NaN means "no answer" (an empty block, or a
         failure). No exception depends on the values of rows.
         """
 
@@ -57,8 +58,8 @@ class Estimator(Protocol):
     def bind(self, source: RowSource, width: int | None) -> Bound:
         """Return the estimator checked against the data, before anything is spent.
 
-        `width` is the number of coordinates that the bounds are for, None for a scalar. Reads only
-        the type of the source (dtype, width), never rows.
+        `width` is the number of coordinates for which there are bounds, or None for a scalar. Only
+        the type of the source (dtype, width) is read, never rows.
 
         Raises
         ------
@@ -70,9 +71,10 @@ class Estimator(Protocol):
 class ByBlock:
     """A `Bound` of `d` numbers that needs all rows of a block at once.
 
-    ``fill(window, out, job)`` writes the output of each block of the window, and leaves NaN where
-    there is none. `out` has a row for each of these blocks and `d` columns, C order. A `pool` of
-    other processes is open meanwhile, and the windows have files for it.
+    ``fill(window, out, job)`` writes the output of each block of the window, and leaves NaN for a
+    block without an answer. `out` has a row for each of these blocks and `d` columns, in C order.
+    If there is a `pool` of other processes, it is open during the calls, and the windows have files
+    for it.
     """
 
     name: str

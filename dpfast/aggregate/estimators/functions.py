@@ -1,4 +1,4 @@
-"""Functions as estimators: compiled by Numba, or any callable, in threads or in processes."""
+"""Functions as estimators: compiled by Numba, or any Python function in threads or processes."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ class PythonFunction:
     Parameters
     ----------
     function : callable
-        It gets a copy of the rows of one block, in the order of their numbers, as an array of shape
-        (r,) or (r, width), or a structured array with a field for each column.
+        The function gets a copy of the rows of one block, in the order of their numbers: an array
+        of shape (r,) or (r, width), or a structured array with a field for each column.
         `aggregate.workers.calls.answer` lists the results that it may return. It must be a function
-        of its block alone. If it keeps something from one call to the next, or draws from a
-        generator that calls share, then one row can change several outputs, and the release is not
-        private.
+        of its block alone. If it remembers something from one call to the next, or draws from a
+        generator that several calls share, one row can change several outputs. Then the release is
+        not private.
     executor : {"auto", "threads", "processes"}
-        "threads": in this process, without overhead, but a crash of the function ends the program.
-        "processes": in fresh interpreters, where it may crash or hang. "auto" is "threads", and
-        "processes" with a time limit.
+        "threads": in this process, without overhead. A crash of the function ends the program.
+        "processes": in new interpreters, where the function may crash or hang. "auto" is
+        "processes" if there is a time limit, else "threads".
     time_limit : float, optional
-        Seconds of wall time for one block, from the beginning of its call in a worker process; a
-        block that takes longer has no answer. The time of a call depends on the load of the
-        machine, so a limit should be far above the time that a block needs, otherwise other blocks
-        can make a block late. Not with "threads": a thread of Python cannot be stopped.
+        The seconds of wall time that one call in a worker process may take. A block that takes
+        longer has no answer. The time depends on the load of the machine, so choose a limit far
+        above the time that a block needs. Otherwise other blocks can make a block late. Not with
+        "threads", because a thread of Python cannot be stopped.
 
     Notes
     -----
-    A block has no answer if the function raises anything but `KeyboardInterrupt`, returns
-    something else than a number (or, for vectors, than as many as there are bounds), or does not
-    come back. Warnings are off during the calls.
+    A block has no answer if the function raises an error (except `KeyboardInterrupt`), does not
+    return, or returns anything but a number (for vectors, as many numbers as there are bounds).
+    Warnings are off during the calls.
 
-    Cost: in threads about two microseconds a block in addition to the call, and one copy of the
-    block. In processes about as much, and about 0.15 s to start each worker, and a new one after
+    Cost: in threads about two microseconds for each block, in addition to the call, and one copy of
+    the block. In processes about as much, and 0.15 s to start each worker, and another worker after
     each block that ended a worker. A worker has one thread for linear algebra, unless
-    ``OMP_NUM_THREADS`` is set. What the function prints goes where the caller's output goes;
-    its standard input is empty.
+    ``OMP_NUM_THREADS`` is set. Printed text appears in the caller's output, and the standard input
+    is empty.
     """
 
     function: Callable[[Any], Any]
@@ -98,7 +98,7 @@ def in_processes(executor: str, time_limit: Any) -> bool:
         return executor == "processes"
     checks.positive("time_limit", time_limit)
     if executor == "threads":
-        rule = "None with executor='threads', since a thread cannot be stopped"
+        rule = "None with executor='threads', because a thread cannot be stopped"
         checks.fail("time_limit", rule, time_limit)
     return True
 
@@ -110,33 +110,33 @@ class NumbaFunction:
     Parameters
     ----------
     function : Numba dispatcher
-        Takes a block: a 1-D array of numbers, a 2-D array in C order, or a 1-D array of records
-        (``block["age"]``); never an empty one. Returns a real number for one pair of bounds; for d
-        pairs a 1-D array, or a tuple, of d real numbers. Instead of a number or an array it may
-        return None.
+        The function takes a block that is not empty: a 1-D array of numbers, a 2-D array in C
+        order, or a 1-D array of records (``block["age"]``). For one pair of bounds it returns a
+        real number, for d pairs a 1-D array or a tuple of d real numbers. It may also return None.
 
     Notes
     -----
     The function is compiled before anything is spent, once for each type of block, which takes a
     second or so (more if it calls much of ``np.linalg``).
 
-    A block has no answer, and counts as the public default, if the function raises or asserts, or
+    A block has no answer, and counts as the public default, if the function raises an error or
     returns None, a NaN or an array of another length. An index out of range is noticed only if the
-    function was compiled with ``boundscheck=True``; else memory there is read, as everywhere in
-    Numba. Return NaN rather than raise if many blocks may fail: Numba does not free the memory of
-    calls that an exception passes through (about 500 bytes for a singular matrix in
+    function was compiled with ``boundscheck=True``. Otherwise other memory is read, as everywhere
+    in Numba. If many blocks may fail, return NaN instead of raising an error. Numba does not free
+    the memory of calls that an exception ends (about 500 bytes for a singular matrix in
     ``np.linalg.inv``, plus the temporary arrays of those calls).
 
-    It may write to its block. Random and keyed blocks are part of a sorted copy of the data, which
-    the function gets without another copy. Contiguous blocks are the caller's memory, so the
-    function gets a copy of them.
+    The function may write to its block. Random and keyed blocks are part of a sorted copy of the
+    data, and are not copied again. Contiguous blocks are the caller's memory, so the function gets
+    a copy.
 
-    NumPy's random numbers inside the function come from a generator of Numba, one for each thread.
-    That does not affect privacy, but the answers are not reproducible.
+    NumPy's random numbers inside the function come from a generator of Numba for each thread. This
+    does not affect privacy, but answers are not reproducible.
 
-    A function made with ``parallel=True`` is called from one thread, since Numba's threads cannot
-    be started from several. There is no time limit for a block, as compiled code cannot be
-    stopped from outside; ``executor="processes"`` calls the function like any other, with one.
+    A function made with ``parallel=True`` is called from one thread, because Numba's threads cannot
+    be started from several threads. A block has no time limit, because compiled code cannot be
+    stopped from outside. With ``executor="processes"`` the function is called like a Python
+    function, and a time limit is possible.
     """
 
     function: Any
@@ -145,12 +145,12 @@ class NumbaFunction:
         loop = BlockLoop(self.function, source.dtype, source.width is not None)
         pairs = "one pair" if width is None else f"{width} pairs"
         if loop.length is None and width is not None:
-            checks.fail("bounds", "one pair for an estimator that returns one number", pairs)
+            checks.fail("bounds", "one pair, because the estimator returns one number", pairs)
         if loop.length is not None and width is None:
-            rule = "a pair for each number, in a list, for an estimator that returns several"
+            rule = "a list of pairs, because the estimator returns several numbers"
             checks.fail("bounds", rule, pairs)
         if loop.length not in (None, -1, width):
-            rule = f"{loop.length} pairs for an estimator that returns {loop.length} numbers"
+            rule = f"{loop.length} pairs, because the estimator returns {loop.length} numbers"
             checks.fail("bounds", rule, pairs)
         is_parallel = bool(self.function.targetoptions.get("parallel"))
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 def attempt(function: Callable[[Any], Any], block: NDArray[Any], row: NDArray[np.float64]) -> None:
     """Write the function's answer for a block of rows to `row`; NaN if there is no valid answer.
 
-    The function gets a copy that it may modify, sort and keep. If it raises, or if there is no
-    memory for the copy, there is no answer, so that no error depends on the data; only
-    `KeyboardInterrupt` is passed on.
+    The function gets a copy of the block, which it may modify, sort and keep. If it raises an
+    error, or if there is no memory for the copy, there is no answer. So no error depends on the
+    data. Only `KeyboardInterrupt` is passed on.
     """
     try:
         value = function(block.copy())
@@ -36,15 +36,15 @@ def attempt(function: Callable[[Any], Any], block: NDArray[Any], row: NDArray[np
 def answer(value: Any, d: int) -> Any:
     """Return a function's result as float64: a number for `d` = 1, or an array of shape (d,).
 
-    Real numbers of Python (`Decimal` and `Fraction` too) and NumPy are accepted, and anything that
-    `np.asarray` converts to an array, if it holds `d` numbers along at most one axis: axes of
-    length 1 do not count, so a matrix of one row is a vector. Masked is NaN. No answer is guessed:
-    text, complex numbers, dates and None are refused.
+    Real numbers of Python (including `Decimal` and `Fraction`) and of NumPy are accepted, and
+    anything that `np.asarray` converts to an array of `d` numbers along at most one axis. Axes of
+    length 1 do not count, so a matrix of one row is a vector. A masked number is NaN. Text, complex
+    numbers, dates and None are refused.
 
     Raises
     ------
     Exception
-        Any exception, if it is not an answer.
+        Any exception, if `value` is not an answer.
     """
     if isinstance(value, np.ma.MaskedArray):  # np.asarray would reveal the values under the mask
         value = np.ma.filled(value.astype(np.float64), np.nan)

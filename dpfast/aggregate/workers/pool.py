@@ -1,9 +1,10 @@
 """A pool of worker processes that survives crashes and hanging calls of a user's function.
 
-Blocks are given to workers in ranges. Shared memory shows which block a worker has reached, so a
-block needs no message. If a worker dies, or is killed because its call exceeds the time limit, only
-that block has no answer; a new worker continues with the next block. No library does this: a worker
-of `loky` that dies breaks the whole pool, and none has a limit of time for a call.
+Blocks are given to workers in ranges. Shared memory shows which block a worker has reached, so no
+message is needed for each block. If a worker dies, or is killed because its call exceeds the time
+limit, only this block has no answer. A new worker continues with the next block. No library does
+this: in `loky`, a worker that dies breaks the whole pool, and no library has a time limit for a
+call.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ from .worker_process import Worker, no_resources
 PATIENCE = 0.25
 #: Seconds between two checks while progress is shown.
 WATCHED = 0.05
-#: Seconds after a deadline at which it is checked, so that it has surely passed.
+#: A deadline is checked so many seconds later. Then it has surely passed.
 TICK = 0.001
-#: A worker gets 1 / SHARE of its fair share of the remaining blocks, so that all workers end
-#: together.
+#: A worker gets 1 / SHARE of its fair share of the remaining blocks. So all workers end at about
+#: the same time.
 SHARE = 4
 
 
@@ -45,13 +46,13 @@ class Board:
     Attributes
     ----------
     slots : int64 array, shape (workers, 2)
-        The state of worker i: 2 b + 1 while it works on block b, 2 b if block b is next; and the
-        time at which the current call began, by `time.monotonic_ns`. The parent writes it while the
-        worker is idle.
+        For each worker, two numbers. The first is 2 b + 1 while the worker works on block b, and 2
+        b if block b is next. The second is the time at which the current call began, by
+        `time.monotonic_ns`. The parent writes them while the worker is idle.
     offsets : int64 array, shape (blocks + 1,)
         The offsets of the blocks.
     out : float64 array, shape (blocks, d)
-        The answers, NaN at first. A row is written by the worker that has its range.
+        The answers, NaN at first. A row is written by the worker to which its block was given.
     """
 
     def __init__(self, workers: int, offsets: NDArray[np.int64], d: int) -> None:
@@ -78,11 +79,11 @@ class BlockQueue:
     Parameters
     ----------
     board : Board
-        The word in which a worker writes the block that it has reached.
+        The shared memory, in which a worker writes the block that it has reached.
     limit : int or None
-        Nanoseconds that a block may take.
+        The nanoseconds that a block may take.
     tick : callable, optional
-        ``tick(b)`` whenever b more blocks are seen to be done.
+        ``tick(b)`` is called when b more blocks are seen to be done.
     """
 
     def __init__(
@@ -152,9 +153,10 @@ class BlockQueue:
     def lost(self, slot: int, looked: int | None = None) -> bool:
         """Record that a worker is dead, and return whether it had begun a block of its range.
 
-        Its current block has no answer, and the rest of its range waits again. `looked` is the time
-        at which it was found late, None if it died by itself. Between that check and its death a
-        worker may have started the next block, which is not late, and is queued again too.
+        The current block of the worker has no answer, and the remaining blocks of its range wait
+        again. `looked` is the time at which the worker was found late, or None if it died by
+        itself. Between this time and its death, the worker may have started the next block. This
+        block is not late, and waits again too.
         """
         if slot not in self._held:
             return False
@@ -189,15 +191,15 @@ ATTEMPTS = 3
 class WorkerPool:
     """Worker processes that have loaded one function; a ``with`` statement ends them.
 
-    It can be used again afterwards: workers are started when they are needed.
+    The pool can be used again afterwards. Workers are started when they are needed.
 
     Parameters
     ----------
     function : callable
     time_limit : float or None
-        Seconds of wall time that a call may take, from its beginning in the worker.
+        The seconds of wall time that a call in a worker may take.
     name : str
-        The name of the argument for messages.
+        The name of the argument, for messages.
 
     Raises
     ------
@@ -210,8 +212,8 @@ class WorkerPool:
 
     Notes
     -----
-    One worker is started at once, to check that it can load the function. That takes as long as an
-    interpreter needs to import NumPy and what the function uses.
+    One worker is started immediately, to check that it can load the function. This takes as long as
+    an interpreter needs to import NumPy and the libraries of the function.
     """
 
     def __init__(self, function: Callable[[Any], Any], time_limit: float | None, name: str) -> None:
@@ -228,7 +230,7 @@ class WorkerPool:
             worker = self._start_worker(0)
             message = worker.receive()
         except BaseException:
-            # E.g. Ctrl-C: its traceback would keep this object, and the workers, alive.
+            # For example Ctrl-C: its traceback would keep this object, and the workers, alive.
             _end(self._workers)
             raise
         if not _read_messages(worker, message):
@@ -258,18 +260,18 @@ class WorkerPool:
         Parameters
         ----------
         rows : array, shape (n, ...)
-            Block b is ``rows[offsets[b]:offsets[b + 1]]``. Only the dtype and shape of the array
-            are used.
+            Block b is ``rows[offsets[b]:offsets[b + 1]]``. Only dtype and shape of `rows` are used.
         file : File
             The location of the rows.
         offsets : int64 array, shape (blocks + 1,)
         out : float64 array, shape (blocks, d)
-            NaN for a block without rows or without an answer: the function raised, returned
-            something that is not an answer, took too long, or ended its worker.
+            It receives the answers. NaN for a block without rows, or without an answer: the
+            function raised an error, returned something that is not an answer, took too long, or
+            ended its worker.
         workers : int
-            The most processes.
+            The largest number of processes.
         tick : callable, optional
-            ``tick(b)`` now and then, with how many more blocks are done; from this thread.
+            ``tick(b)`` is called from time to time, from this thread, when b more blocks are done.
 
         Raises
         ------
@@ -343,7 +345,7 @@ class WorkerPool:
         return worker.kill()
 
     def _count(self, lost: Worker) -> None:
-        """Raise an error if too many workers end before their first call, unrelated to the rows."""
+        """Raise an error if too many workers end before their first call (not due to rows)."""
         self._unable = 0 if lost.useful else self._unable + 1
         if self._unable == ATTEMPTS:
             self._unable = 0
@@ -389,9 +391,9 @@ def packed(function: Callable[[Any], Any], name: str) -> bytes:
     Raises
     ------
     ArgumentError
-        If it cannot be pickled; `name` is the argument.
+        If the function cannot be pickled. `name` is the name of the argument.
     MissingExtraError
-        If that takes cloudpickle, which is not installed.
+        If cloudpickle is needed and not installed.
     """
     try:
         plain = pickle.dumps(function)
@@ -415,7 +417,7 @@ def packed(function: Callable[[Any], Any], name: str) -> bytes:
 def search_path() -> list[str]:
     """Return the module search path of this process, independent of the current directory.
 
-    Entries that are no paths (a hook of an editable installation) stay as they are.
+    Entries that are not paths (such as a hook of an editable installation) are not changed.
     """
     entries = [entry for entry in sys.path if isinstance(entry, str)]
     try:

@@ -34,19 +34,19 @@ def call_blocks(
         Block b is ``rows[offsets[b]:offsets[b + 1]]``.
     offsets : int64 array, shape (blocks + 1,)
     out : float64 array, shape (blocks, d)
-        Receives the answers: NaN for a block without an answer. The row of an empty block is not
+        It receives the answers: NaN for a block without an answer. The row of an empty block is not
         written.
     workers : int
-        Threads; 1 is the calling thread.
+        The number of threads. 1 means the calling thread only.
     tick : callable, optional
-        ``tick(b)`` after each b more blocks, from any thread.
+        ``tick(b)`` is called from any thread when b more blocks are done.
 
     Notes
     -----
-    Warnings are off during the calls, and NumPy ignores floating-point errors: else an answer would
-    depend on the caller's filters, and on whether the same warning was shown before. Every thread
-    starts with the context variables of the caller. A thread of Python cannot be stopped: after
-    `KeyboardInterrupt` each thread finishes its block.
+    Warnings are off during the calls, and NumPy ignores floating-point errors. Otherwise an answer
+    would depend on the caller's filters, and on whether the same warning was shown before. Every
+    thread starts with the context variables of the caller. A thread of Python cannot be stopped. So
+    after `KeyboardInterrupt` each thread finishes its block.
     """
     rows = np.asarray(rows)  # copies of blocks should be plain arrays, not memory maps
     ranges = _ranges(len(out), workers)
@@ -91,7 +91,7 @@ class _Silence:
     """A context without warnings.
 
     Filters belong to the process, so overlapping calls share one saved state. With separate states,
-    the call that ends last would restore the filters that it found: those of another call.
+    the call that ends last would restore the filters of another call.
     """
 
     def __init__(self) -> None:

@@ -1,13 +1,13 @@
 """The program of a worker process: it calls the function on ranges of blocks, until told to stop.
 
-It is run as a file, not as a module. Until it knows the module search path of the parent, it
-imports the standard library only, and never the rest of this package. It gets the function, the
-rows of the blocks and the offsets of the blocks.
+The program is run as a file, not as a module. It never imports the other modules of this package,
+and until it knows the module search path of the parent it imports the standard library only. It
+gets the function, the rows of the blocks and the offsets of the blocks.
 
-Messages of the parent are a length and a pickle, with file descriptors attached. The worker replies
-in single bytes: READY when it has loaded the function, DONE after each range, and FAILED with the
-reason behind it if the function cannot be loaded. Everything else is in memory that both share
-(`pool.Board`): the answers, the current block, and when its call began.
+A message of the parent is a length and a pickle, with file descriptors attached. The worker replies
+in single bytes: READY when it has loaded the function, and DONE after each range. If it cannot load
+the function, it sends FAILED and the reason. Everything else is in memory that both share
+(`pool.Board`): the answers, the current block, and the time at which its call began.
 """
 
 from __future__ import annotations
@@ -99,9 +99,9 @@ def _run(
 ) -> None:
     """Call the function on blocks `first` to ``last - 1`` of a window.
 
-    One word of the slot shows the current block (2 b + 1), or the next one (2 b). A row is written
-    before that word advances, so the answers of all blocks before it are complete. The other word
-    is the time at which the call began.
+    One word of the slot shows the current block (2 b + 1) or the next block (2 b). The answer of a
+    block is written before this word advances. So the answers of all blocks before it are complete.
+    The other word is the time at which the call began.
     """
     rows, offsets, out, slot = window
     clock = time.monotonic_ns
@@ -210,9 +210,9 @@ def _load_neighbor(name: str) -> ModuleType:
 def _watched(parent: int, control: socket.socket) -> bool:
     """Start a watchdog that ends this process group once this process or the parent is dead.
 
-    This holds however either process ends: the function may block the interpreter, and processes
-    that it started may hold rows. Return whether the parent still lives. On systems without
-    `pidfd_open` nothing is started.
+    The watchdog works however either process ends: the function may block the interpreter, and
+    processes that it started may hold rows. Return whether the parent is still alive. On systems
+    without `pidfd_open`, no watchdog is started.
     """
     if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
         return True
@@ -239,8 +239,8 @@ def _watched(parent: int, control: socket.socket) -> bool:
 def _no_core_dump() -> None:
     """Prevent core dumps, so that a crash of the function leaves no file with rows.
 
-    Systems that pass dumps to a program ignore a size limit of 0, so the process is also marked as
-    not dumpable on Linux.
+    Systems that pass dumps to a program ignore a size limit of 0. So on Linux the process is also
+    marked as not dumpable.
     """
     if sys.platform != "win32":
         import resource

@@ -1,8 +1,8 @@
 """One worker process: a fresh interpreter that runs `worker_main.py`, and the socket to it.
 
 It does not use `multiprocessing`, which runs the caller's main module again in each process, and
-passes blocks by message. On Windows the socket goes through standard input and files have names;
-that part follows the manual and has not been run.
+sends blocks in messages. On Windows the socket is passed through standard input, and files have
+names. This part follows the manual and has not been run.
 """
 
 from __future__ import annotations
@@ -47,23 +47,23 @@ def no_resources() -> Iterator[None]:
 class Worker:
     """A worker process that leads a separate process group.
 
-    So Ctrl-C at the terminal reaches only the parent, which ends its workers. And killing a worker
-    also kills the processes that the function has started.
+    So Ctrl-C at the terminal reaches only the parent, which ends its workers. Killing a worker also
+    kills the processes that the function has started.
 
     Attributes
     ----------
     ready : bool
-        Whether it has loaded the function.
+        Whether the worker has loaded the function.
     slot : int
-        Its index on a board.
+        The index of the worker on a board.
     busy : bool
-        Whether it has a range of blocks to work on.
+        Whether the worker has a range of blocks to work on.
     useful : bool
-        Whether it has begun to call the function.
+        Whether the worker has begun to call the function.
     board : object
-        The last board that it was sent.
+        The last board that was sent to the worker.
     trouble : str
-        Why it cannot go on, if it has reported that.
+        The reason why the worker cannot continue, if it has reported a reason.
     """
 
     def __init__(self, slot: int) -> None:
@@ -117,7 +117,7 @@ class Worker:
         self.process.wait()
         messages = b""
         with contextlib.suppress(OSError):
-            # A process that the worker started may still hold the other end.
+            # A process that the worker has started may still hold the other end.
             self.control.setblocking(False)
             while more := self.control.recv(4096):
                 messages += more
@@ -145,7 +145,8 @@ class Worker:
     def _kill(self) -> None:
         """Kill the worker and its process group, whose processes may outlive it.
 
-        Do nothing after it has been waited for, when its number may belong to another process.
+        Do nothing after the worker has been waited for, because its number may then belong to
+        another process.
         """
         if self.process.returncode is not None:
             return
