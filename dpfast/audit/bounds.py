@@ -79,6 +79,8 @@ def recovery_bound(
 
     Examples
     --------
+    The bound for an epsilon of 1, and for a rho of 0.5:
+
     >>> import dpfast as dp
     >>> round(dp.audit.recovery_bound(epsilon=1.0), 4)
     0.7311
@@ -138,6 +140,8 @@ def expected_recovery(n: int, *, queries: int, deviation: Number) -> float:
 
     Examples
     --------
+    From 800 sums over 200 bits, with noise of 5, nine of ten bits are expected:
+
     >>> import dpfast as dp
     >>> round(dp.audit.expected_recovery(200, queries=800, deviation=5.0), 3)
     0.89

@@ -28,6 +28,8 @@ class Pair(NamedTuple):
 
     Examples
     --------
+    The name of the first pair says how its datasets differ:
+
     >>> import dpfast as dp
     >>> dp.audit.neighbors((0, 1), rows=2)[0].name
     'all at the lower end, and one at the upper'

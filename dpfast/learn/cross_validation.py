@@ -65,6 +65,8 @@ class CrossValidation:
 
     Examples
     --------
+    The mean of the scores of two folds:
+
     >>> import numpy as np, dpfast as dp
     >>> scores, loss = np.array([0.5, 1.0]), dp.privacy.Pure(1)
     >>> dp.learn.CrossValidation(scores, loss, dp.privacy.Pure(0.5)).mean

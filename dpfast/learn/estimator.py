@@ -161,6 +161,8 @@ class Estimator(ABC):
 
         Examples
         --------
+        Read the argument `epsilon`:
+
         >>> import dpfast as dp
         >>> dp.learn.PCA(1, bounds=(0, 1), epsilon=0.5).get_params()["epsilon"]
         0.5
@@ -186,6 +188,8 @@ class Estimator(ABC):
 
         Examples
         --------
+        Change the argument `epsilon`:
+
         >>> import dpfast as dp
         >>> dp.learn.PCA(1, bounds=(0, 1), epsilon=0.5).set_params(epsilon=0.25).epsilon
         0.25

@@ -552,6 +552,8 @@ class KMeans(Transformer, Scored):
 
         Examples
         --------
+        The first 5000 rows are in one cluster, and the last 5000 in the other:
+
         >>> import numpy as np, dpfast as dp
         >>> x = np.concatenate([np.full((5000, 2), 0.2), np.full((5000, 2), 0.8)])
         >>> labels = dp.learn.KMeans(2, bounds=(0, 1), rho=0.5).fit_predict(x)

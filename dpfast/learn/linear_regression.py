@@ -214,6 +214,8 @@ class LinearRegression(Weighted, Regressor):
 
         Examples
         --------
+        The interval of a slope of 3:
+
         >>> import numpy as np, dpfast as dp
         >>> x = np.linspace(0, 10, 20_001)[:, None]
         >>> line = dp.learn.LinearRegression(bounds=(0, 10), y_bounds=(0, 40), rho=0.5)

@@ -329,6 +329,8 @@ class Regressor(Supervised):
 
         Examples
         --------
+        Predict twice x at x = 5:
+
         >>> import numpy as np, dpfast as dp
         >>> x = np.linspace(0, 10, 20_001)[:, None]
         >>> model = dp.learn.LinearRegression(bounds=(0, 10), y_bounds=(0, 20), rho=0.5)
@@ -411,6 +413,8 @@ class ProbabilisticClassifier(Classifier):
 
         Examples
         --------
+        The likelier class of two rows, by their probabilities:
+
         >>> import numpy as np, dpfast as dp
         >>> x = np.linspace(0, 10, 20_001)[:, None]
         >>> late = (x[:, 0] > 7).astype(int)

@@ -89,6 +89,8 @@ class Transformer(Weighted):
 
         Examples
         --------
+        The component of the row (3, 4), whose length is 5:
+
         >>> import numpy as np, dpfast as dp
         >>> x = np.outer(np.linspace(-1, 1, 20_001), [3, 4])
         >>> pca = dp.learn.PCA(1, bounds=(-4, 4), rho=0.5).fit(x)
@@ -124,6 +126,8 @@ class Transformer(Weighted):
 
         Examples
         --------
+        Scaled rows have a mean of 0 and a standard deviation of 1, up to noise:
+
         >>> import numpy as np, dpfast as dp
         >>> x = np.linspace(0, 10, 20_001)[:, None]
         >>> scaled = dp.learn.StandardScaler(bounds=(0, 10), rho=0.5).fit_transform(x)
@@ -157,6 +161,8 @@ class Transformer(Weighted):
 
         Examples
         --------
+        Transform to a pandas table:
+
         >>> import dpfast as dp
         >>> pca = dp.learn.PCA(1, bounds=[(0, 1)] * 2, rho=1).set_output(transform="pandas")
         >>> pca.fit_transform([[0.1, 0.2], [0.3, 0.4]]).columns.tolist()
@@ -192,6 +198,8 @@ class Transformer(Weighted):
 
         Examples
         --------
+        The name of the only component:
+
         >>> import numpy as np, dpfast as dp
         >>> x = np.outer(np.linspace(-1, 1, 20_001), [3, 4])
         >>> dp.learn.PCA(1, bounds=(-4, 4), rho=0.5).fit(x).get_feature_names_out()
@@ -265,6 +273,8 @@ class Invertible(Transformer):
 
         Examples
         --------
+        Transform a row and back:
+
         >>> import numpy as np, dpfast as dp
         >>> x = np.outer(np.linspace(-1, 1, 20_001), [3, 4])
         >>> pca = dp.learn.PCA(1, bounds=(-4, 4), rho=0.5).fit(x)

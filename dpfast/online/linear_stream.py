@@ -39,6 +39,8 @@ class Answer(float):
 
     Examples
     --------
+    The share of the first of three elements, which is 0.7:
+
     >>> import dpfast as dp
     >>> stream = dp.online.MedianMechanism(
     ...     [7000, 2000, 1000], epsilon=1, queries=10, accuracy=0.1)

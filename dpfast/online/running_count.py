@@ -97,6 +97,8 @@ class Total:
 
     Examples
     --------
+    The first of 365 days:
+
     >>> import dpfast as dp
     >>> total = dp.online.RunningCount(365, epsilon=1).add(1000)
     >>> total.step, total.remaining, abs(total.total - 1000) < 20 * total.deviation

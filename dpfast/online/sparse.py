@@ -49,6 +49,8 @@ class Finding:
 
     Examples
     --------
+    A value far below the threshold is not found, and one positive is left:
+
     >>> import dpfast as dp
     >>> gate = dp.online.SparseVector(threshold=500, sensitivity=1, positives=1, epsilon=1)
     >>> finding = gate.answer(10)
@@ -78,6 +80,8 @@ class Findings(NamedTuple):
 
     Examples
     --------
+    The second of three values is above the threshold, so the third is not examined:
+
     >>> import dpfast as dp
     >>> gate = dp.online.SparseVector(threshold=500, sensitivity=1, positives=1, epsilon=1)
     >>> gate.answer_many([10, 990, 20]).above
@@ -272,6 +276,8 @@ class SparseVector(Session[_Question, Finding | Findings]):
 
         Examples
         --------
+        The first value is below the threshold, and the second above it:
+
         >>> import dpfast as dp
         >>> alarms = dp.online.SparseVector(positives=1, threshold=500, epsilon=1)
         >>> bool(alarms.answer(3)), bool(alarms.answer(1100)), alarms.remaining
@@ -313,6 +319,8 @@ class SparseVector(Session[_Question, Finding | Findings]):
 
         Examples
         --------
+        The third of four values is above the threshold:
+
         >>> import dpfast as dp
         >>> alarms = dp.online.SparseVector(positives=1, threshold=500, epsilon=1)
         >>> alarms.answer_many([3, 0, 1100, 2])

@@ -22,6 +22,8 @@ class Condition(ABC):
 
     Examples
     --------
+    Everybody of 60 or more years who does not smoke:
+
     >>> import dpfast as dp
     >>> old = dp.sulq.Attribute("age", low=60)
     >>> isinstance(old & ~dp.sulq.Attribute("smokes"), dp.sulq.Condition)
@@ -56,6 +58,8 @@ class Condition(ABC):
 
         Examples
         --------
+        The condition reads two columns:
+
         >>> import dpfast as dp
         >>> sorted((dp.sulq.Attribute("age", low=60) & dp.sulq.Attribute("smokes")).columns())
         ['age', 'smokes']
@@ -76,6 +80,8 @@ class Condition(ABC):
 
         Examples
         --------
+        Only the second person is 60 or older:
+
         >>> import numpy as np, dpfast as dp
         >>> people = {"age": np.array([30, 70])}
         >>> dp.sulq.Attribute("age", low=60).holds(people.__getitem__)
@@ -92,6 +98,8 @@ class Condition(ABC):
 
         Examples
         --------
+        The condition as a dict:
+
         >>> import dpfast as dp
         >>> dp.sulq.Attribute("age", low=60).written()
         {'column': 'age', 'low': 60.0}

@@ -107,6 +107,8 @@ def conjunction_needs(columns: int, error: Number) -> dict[str, Any]:
 
     Examples
     --------
+    The arguments for ten columns and an error of 0.1:
+
     >>> import dpfast as dp
     >>> dp.sulq.conjunction_needs(10, 0.1)
     {'tolerance': 0.0025, 'queries': 21, 'bounds': (0, 1)}

@@ -55,6 +55,8 @@ class Halfspace(Hypothesis):
 
     Examples
     --------
+    A row is on the positive side if its first number outweighs its second:
+
     >>> import numpy as np, dpfast as dp
     >>> plane = dp.sulq.Halfspace((0.8, -0.6), (0, 1), 1.0, False, 0.01, 0.02, 0.1)
     >>> plane.predict(np.array([[1, 0], [0, 1]]))
@@ -136,6 +138,8 @@ def halfspace_needs(
 
     Examples
     --------
+    The arguments for four columns, and an error and a margin of 0.25:
+
     >>> import dpfast as dp
     >>> dp.sulq.halfspace_needs(4, error=0.25, margin=0.25)
     {'tolerance': 0.0078125, 'queries': 1058, 'l2': 1.0, 'size': 4}

@@ -67,6 +67,8 @@ class Hypothesis(ABC):
 
         Examples
         --------
+        Column 0 must be greater than 0, and column 2 must not:
+
         >>> import numpy as np, dpfast as dp
         >>> rule = dp.sulq.Conjunction(((0, True), (2, False)), (0, 2), 0.01, 0.02)
         >>> rule.of([np.array([1, 1]), np.array([0, 1])])

@@ -120,6 +120,8 @@ class Oracle(ABC):
 
         Examples
         --------
+        Two shares of ten rows, as two of three queries:
+
         >>> import numpy as np, dpfast as dp
         >>> oracle = dp.sulq.ExactOracle(np.arange(10), tolerance=0.1, queries=3)
         >>> oracle.batch([np.arange(10) < 3, np.arange(10) < 5]), oracle.remaining
@@ -404,6 +406,8 @@ class ExactOracle(Oracle):
 
     Examples
     --------
+    The share of three of ten rows:
+
     >>> import numpy as np, dpfast as dp
     >>> oracle = dp.sulq.ExactOracle(np.arange(10), tolerance=0.1, queries=3)
     >>> oracle.ask(np.arange(10) < 3), oracle.remaining
