@@ -162,8 +162,8 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
             A number from 0 to 1 for each element of the universe: a vector (also of booleans), or a
             function of one element, which is fastest if Numba compiles it. The numbers are rounded
             to multiples of a public power of two, and the rounded query is answered. The power is
-            at most 2**-22 for fewer than 2**30 rows, and at most 2**-16 for more. It is larger only
-            for a loss so small that the least possible accuracy is more than ten times the
+            at most 2**-22 for fewer than 2**30 rows, and at most 2**-16 for more. Only for a very
+            small loss is it larger. Then the least possible accuracy is more than ten times the
             rounding.
         number : int, optional
             For a stream with a name: the number of this query in the stream, from 0 on. If the
@@ -181,9 +181,8 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
             For a bad query, or if `number` belongs to another query. The stream is unchanged.
         StreamError
             If the stream has halted: all its queries or all its hard answers are used, or no
-            candidate for a guess is left. If an earlier call was interrupted while the stream
-            learned from an answer; a stream with a name has recorded this answer. If this is a copy
-            of the stream in a forked process.
+            candidate is left. Also if an earlier call was interrupted while the stream learned from
+            an answer (which a stream with a name has recorded), and in a forked process.
         LedgerError
             If the answer could not be recorded. The stream is unchanged.
         """

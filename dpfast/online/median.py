@@ -59,8 +59,8 @@ class MedianMechanism(LinearStream):
         The rows, instead of the histogram: an array, a column of a table, or a source.
     universe : array_like of shape (N,), optional
         The public elements in order: distinct numbers, or distinct texts. Needed with `data`.
-        A query that is a function is called with each element (without a `universe`, with each of 0
-        .. N - 1).
+        A query that is a function is called with each element. Without a `universe` the elements
+        are 0 .. N - 1.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     queries : int
@@ -76,12 +76,11 @@ class MedianMechanism(LinearStream):
         Take this many random candidates instead of all. If none of them is similar to the data, the
         stream halts early. Privacy holds in any case.
     test : {"distance", "closeness"}, default "distance"
-        How the stream decides that a query is hard. With "distance" a query is hard if the error of
-        the median exceeds a threshold; its answer then removes the half of the candidates on the
-        wrong side. With "closeness", the test of the paper, a query is hard if the candidates'
-        answers, taken together, are not close to the data's answer; its answer then removes every
-        candidate whose own answer is not near. For the same accuracy, "closeness" needs a multiple
-        of the loss.
+        Which queries are hard. With "distance", a query is hard if the error of the median exceeds
+        a threshold. A hard answer then removes the candidates on its wrong side. "closeness" is the
+        test of the paper: a query is hard if the answers of all candidates, taken together, are not
+        close to the answer of the data. A hard answer then removes all candidates whose answers are
+        not near. For the same accuracy, "closeness" needs a multiple of the loss.
     name : str, optional
         Keep the stream in the file of the budget under this name. Any process may open it again
         with the same arguments: it continues after its last answer and is not paid for again. The

@@ -28,12 +28,15 @@ MOST = 1 << 24
 class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
     """Answer a stream of linear queries from a public distribution, updated after hard queries.
 
+    A linear query gives each element of a public list, the universe, a number from 0 to 1, and asks
+    for the mean of this number over all rows.
+
     The stream keeps a public distribution over the universe, which is uniform at first. The mean of
     a query under this distribution is the guess. If the guess is nearly right for the data, the
     query is easy: the guess is the answer, and costs nothing. Otherwise the query is hard: the
     answer is computed from the data with noise. Then the weights of the elements change, so that
     the mean of the query moves towards this answer. Each hard query brings the distribution nearer
-    to the data, so there are at most ``ln(N) / (2 gap**2)`` of them.
+    to the data. So at most ``ln(N) / (2 gap**2)`` queries are hard, for a universe of N elements.
 
     Privacy
     -------
