@@ -100,12 +100,15 @@ class AdditiveBoostingClassifier(_Additive, ProbabilisticClassifier):
         For each column, the score that each bin adds: for the second of two classes, or for each
         class. The average of these scores over the rows is 0.
     intercept_ : float64 array of shape (1,) or (classes,)
+        The constant of each score.
     bin_counts_ : list of d float64 arrays
         For each column, the number of rows in each bin, with noise.
     class_count_ : float64 array of shape (classes,)
         The number of rows of each class, with noise.
     classes_ : ndarray
+        The labels, in the order of `classes`.
     n_iter_ : int
+        The number of rounds.
     n_features_in_, feature_names_in_, loss_
         As in `KMeans`.
 

@@ -361,6 +361,7 @@ class ID3Classifier(Binned, ProbabilisticClassifier):
     tree_ : Tree
         The tree: `feature`, `children`, `values` and `counts` of each node, `depth` and `leaves`.
     classes_ : ndarray
+        The labels, in the order of `classes`.
     n_features_in_, feature_names_in_, loss_
         As in `KMeans`.
 

@@ -368,8 +368,8 @@ class KMeans(Transformer, Scored):
     max_iter : int, optional
         The number of rounds, each with an equal part of the loss. `max_iter` must not be chosen by
         looking at results. By default the number is chosen from released answers. The first round
-        has a fifth of the loss, and its answers decide whether four, two or one more rounds share
-        the rest. One more round is best if there are few rows. With nine columns or fewer, a tenth
+        has a fifth of the loss, and its answers decide whether four, two or one further rounds share
+        the rest; one is best if there are few rows. With nine columns or fewer, a tenth
         of the loss first pays for the number of rows. If there are few rows, the rest of the loss,
         or half of it, then pays for the counts of up to 512 cells.
     init : "cells", "spread", or array_like of shape (n_clusters, d), default "cells"
@@ -425,7 +425,6 @@ class KMeans(Transformer, Scored):
 
     *scikit-learn.* Arguments can be read and set as in scikit-learn, which can clone the object and
     put it into a pipeline. For this reason the budget is an argument of `fit`.
-
 
     Examples
     --------

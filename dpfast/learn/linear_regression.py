@@ -140,7 +140,6 @@ class LinearRegression(Weighted, Regressor):
     Arguments can be read and set as in scikit-learn. For this reason the budget is an argument of
     `fit`.
 
-
     Examples
     --------
     A target with the slopes 3 and -1, and the intercept 5:

@@ -65,7 +65,9 @@ class LogisticRegression(MixedClassifier):
     class_count_ : float64 array of shape (classes,)
         The number of rows of each class, with noise.
     classes_ : ndarray
+        The labels, in the order of `classes`.
     n_iter_ : int
+        The number of rounds.
     n_features_in_, feature_names_in_, loss_
         As in `KMeans`.
 

@@ -104,6 +104,7 @@ class NaiveBayes(MixedClassifier):
     category_log_prob_ : list of d arrays of shape (classes, values), or None
         The logarithm of the probability of each category in each class. None for other columns.
     classes_ : ndarray
+        The labels, in the order of `classes`.
     n_features_in_, feature_names_in_, loss_
         As in `KMeans`.
 

@@ -131,6 +131,7 @@ class PCA(_Components):
     n_rows_ : float
         The number of rows, with noise.
     n_components_ : int
+        The number of components.
     n_features_in_, feature_names_in_, loss_
         As in `KMeans`.
 

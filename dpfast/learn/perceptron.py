@@ -134,7 +134,6 @@ class Perceptron(Weighted, Classifier):
     *scikit-learn.* Arguments can be read and set as in scikit-learn. For this reason the budget is
     an argument of `fit`.
 
-
     Examples
     --------
     Rows are of class 1 if their first number is above 7:

@@ -92,6 +92,7 @@ class RandomForestClassifier(MixedClassifier):
     leaf_proba_ : float64 array of the same shape
         The fractions of the classes at each leaf, computed from the counts. Some may be below 0.
     classes_ : ndarray
+        The labels, in the order of `classes`.
     n_features_in_, feature_names_in_, loss_
         As in `KMeans`.
 
