@@ -366,12 +366,12 @@ class KMeans(Transformer, Scored):
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget of `fit`, else "add-remove".
     max_iter : int, optional
-        The number of rounds, each with an equal part of the loss. `max_iter` must not be chosen by
-        looking at results. By default the number is chosen from released answers. The first round
-        has a fifth of the loss, and its answers decide whether four, two or one further rounds share
-        the rest; one is best if there are few rows. With nine columns or fewer, a tenth
-        of the loss first pays for the number of rows. If there are few rows, the rest of the loss,
-        or half of it, then pays for the counts of up to 512 cells.
+        The number of rounds, each with an equal part of the loss. It must not be chosen by looking
+        at results. By default released answers decide the number. The first round has a fifth of
+        the loss, and its answers decide whether the remaining loss pays for four, two or one round
+        (one if there are few rows). With nine columns or fewer, a tenth of the loss first pays for
+        the number of rows. If there are few rows, the remaining loss, or half of it, then pays for
+        the counts of up to 512 cells.
     init : "cells", "spread", or array_like of shape (n_clusters, d), default "cells"
         The starting centers. "cells": they are computed from the first round, which counts and sums
         the rows of up to eight public cells for each cluster. With four rounds or more, the second
