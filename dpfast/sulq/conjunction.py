@@ -124,22 +124,26 @@ def conjunction_needs(columns: int, error: Number) -> dict[str, Any]:
 def learn_conjunction(oracle: Oracle, *, label: Column | None = None) -> Conjunction:
     """Learn a conjunction of literals from statistical queries alone.
 
+    The result predicts a label that says yes or no. It says yes for rows where all its literals
+    hold. A literal is a condition on one column: its value is greater than 0, or it is not. The
+    rows are read through an oracle alone.
+
     Privacy
     -------
     The oracle determines neighbors and loss. Only its answers are used, and everything that is
     computed from them is post-processing. An `ExactOracle` is not private.
 
-    *Algorithm* (Kearns, "Efficient noise-tolerant learning from statistical queries", STOC 1993). A
-    literal is a condition on one column: its value is greater than 0, or it is not. For each
-    literal the oracle answers: in which share of rows does the label say yes although the literal
-    is false? A literal is kept if the answer is at most the tolerance t. The result is the
+    *Algorithm* (Kearns, "Efficient noise-tolerant learning from statistical queries", STOC 1993).
+    For each literal the oracle answers: in which share of rows does the label say yes although the
+    literal is false? A literal is kept if the answer is at most the tolerance t. The result is the
     conjunction of all literals that are kept.
 
     *Error.* Let all answers be within the tolerance, and let there be d columns. For the given
     rows:
 
     * The label says yes and the result says no in a share of at most 4 d t of the rows. The reason
-      is that no literal that was kept has a share above 2 t. This holds for any labels.
+      is that at most 2 d literals are kept, each with a share of at most 2 t. This holds for any
+      labels.
     * If some conjunction has exactly these labels, all its literals are kept, because their shares
       are 0. Then the result says no to every row whose label says no. So the error is at most 4 d
       t.
@@ -161,6 +165,7 @@ def learn_conjunction(oracle: Oracle, *, label: Column | None = None) -> Conjunc
     Returns
     -------
     Conjunction
+        The learned rule, with its error.
 
     Raises
     ------

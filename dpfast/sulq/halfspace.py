@@ -161,6 +161,9 @@ def learn_halfspace(
 ) -> Halfspace:
     """Learn a halfspace from statistical queries alone.
 
+    The result predicts a label that says yes or no. It says yes for rows whose columns have a
+    weighted sum above 0. The rows are read through an oracle alone.
+
     Privacy
     -------
     The oracle determines neighbors and loss. Only its answers are used, and everything that is
@@ -206,6 +209,7 @@ def learn_halfspace(
     Returns
     -------
     Halfspace
+        The learned rule, with its error.
 
     Raises
     ------
