@@ -141,6 +141,7 @@ class Audit:
         Returns
         -------
         matplotlib.figure.Figure
+            The figure.
         """
         picture: Figure = extra("matplotlib.figure", "a plot").Figure(layout="constrained")
         panel = picture.subplots()

@@ -311,6 +311,7 @@ class RunningCount(Session[int, Total]):
         Returns
         -------
         Total
+            The private total of all steps so far.
 
         Raises
         ------

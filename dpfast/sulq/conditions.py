@@ -77,6 +77,7 @@ class Condition(ABC):
         Returns
         -------
         bool array of shape (n,)
+            Whether the condition holds, for each row.
 
         Examples
         --------
@@ -95,6 +96,7 @@ class Condition(ABC):
         Returns
         -------
         dict
+            The condition in the format of JSON.
 
         Examples
         --------

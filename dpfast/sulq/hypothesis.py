@@ -64,6 +64,7 @@ class Hypothesis(ABC):
         Returns
         -------
         bool array of shape (n,)
+            The predictions: True for yes.
 
         Examples
         --------
@@ -86,6 +87,7 @@ class Hypothesis(ABC):
         Returns
         -------
         bool array of shape (n,)
+            The predictions: True for yes.
 
         Raises
         ------

@@ -103,6 +103,7 @@ class ImplicationTest:
         Returns
         -------
         float
+            The strength.
 
         Raises
         ------
