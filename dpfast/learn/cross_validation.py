@@ -159,7 +159,7 @@ def cross_validate(
 
     Each fit has only a `cv`-th part of the loss, and ``(cv - 1) / cv`` of the rows. So scores are
     lower than the score of a fit on all rows with the whole loss, and more folds give lower scores.
-    Do not use scikit-learn's `cross_validate`: it pays for the fits, and its scores are NOT
+    scikit-learn's `cross_validate` pays for the fits of such a learner, but its scores are NOT
     PRIVATE.
 
     Examples
