@@ -50,8 +50,8 @@ def epsilon_between(likely: Any, rare: Any, delta: float) -> Any:
 def rho_between(likely: Any, rare: Any) -> Any:
     """Return the least rho that allows an event of probabilities `likely` and `rare`, or 0.
 
-    The Renyi divergence of an event is at most that of the whole distribution, which is at most rho
-    times the order (Bun and Steinke, TCC 2016).
+    The Renyi divergence of the whole distribution is at most rho times the order, and no event has
+    a larger divergence (Bun and Steinke, TCC 2016).
     """
     p, q = np.broadcast_arrays(np.asarray(likely, np.float64), np.asarray(rare, np.float64))
     return np.where(p > q, renyi_rho(np.array([p, 1 - p]), np.array([q, 1 - q])), 0.0)

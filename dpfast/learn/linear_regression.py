@@ -83,7 +83,7 @@ class LinearRegression(Weighted, Regressor):
 
     Rows are rounded to a public grid between their bounds, so all sums are exact integers. The
     noise in products is as in "Analyze Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014), but
-    off the diagonal it has half of that variance, for the same loss.
+    the noise off the diagonal has half of the variance, for the same loss.
     ``dpfast/learn/normal_equations.py`` has the proof for the sums of the earlier rounds.
 
     Parameters

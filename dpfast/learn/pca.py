@@ -103,8 +103,8 @@ class PCA(_Components):
 
     With `epsilon` alone, the noise is the difference of two Wishart matrices
     (``dpfast/noise/wishart.py`` has the proof). With `rho` or `delta` it is Gaussian as in "Analyze
-    Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014), but off the diagonal it has half of that
-    variance, for the same loss. With `delta`, Wishart noise is used if it is smaller.
+    Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014), but the noise off the diagonal has half
+    of the variance, for the same loss. With `delta`, Wishart noise is used if it is smaller.
 
     Parameters
     ----------

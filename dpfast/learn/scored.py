@@ -104,14 +104,12 @@ class Scored(Estimator):
         Without a loss this is scikit-learn's score, and NOT PRIVATE: it is an exact statistic of
         these rows. Do not publish the score of secret rows.
 
-        Privacy
-        -------
-        With a loss the score is a `dpfast.mean` (for clusters a `dpfast.sum`) of numbers of each
-        row, and satisfies the loss by the theorem of that function. Neighbors differ in one row, or
-        with `ids` in all rows of a person. The relation is that of the learner's `neighbors` and of
-        the budget. Targets, predictions and features are first clamped to their public bounds. What
-        the learner has learned counts as public. So for rows that it has learned from, the losses
-        of the fit and of the score add up.
+        Privacy ------- With a loss the score is a `dpfast.mean` (for clusters a `dpfast.sum`) of
+        numbers of each row, and satisfies the loss by the theorem of that function. Neighbors
+        differ in one row, or with `ids` in all rows of a person. The learner's `neighbors`, or else
+        the budget, determines the relation. Targets, predictions and features are first clamped to
+        their public bounds. What the learner has learned counts as public. So for rows that it has
+        learned from, the losses of the fit and of the score add up.
 
         Parameters
         ----------

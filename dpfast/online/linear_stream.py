@@ -167,8 +167,8 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
             rounding.
         number : int, optional
             For a stream with a name: the number of this query in the stream, from 0 on. If the
-            query with this number has been answered, its recorded answer is returned. Otherwise the
-            number must be that of the next query.
+            query with this number has been answered, its recorded answer is returned. Otherwise it
+            must be the number of the next query.
 
         Returns
         -------

@@ -306,7 +306,7 @@ class RunningCount(Session[int, Total]):
         number : int, optional
             For a stream with a name: the number of this call in the stream, from 0 on. If the call
             with this number has been answered, its recorded total is returned, whatever the value
-            is now. Otherwise the number must be that of the next call.
+            is now. Otherwise it must be the number of the next call.
 
         Returns
         -------

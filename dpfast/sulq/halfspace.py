@@ -178,8 +178,8 @@ def learn_halfspace(
     2005.
 
     *Error.* Let there be k weights, and let each number of an answer be within t of the mean. Then
-    a direction is within s = t sqrt(k). The mean hinge loss of the result over the given rows
-    exceeds that of any w of length at most 1 by at most ::
+    a direction is within s = t sqrt(k). Compare the mean hinge loss over the given rows with the
+    loss of any w of length at most 1. The loss of the result is larger by at most ::
 
         excess = ((1 + s) / sqrt(T) + 2 s) / m
 

@@ -309,8 +309,8 @@ class NoisySums:
         Returns
         -------
         total : float
-            The number of rows where f holds. The standard deviation of its noise is twice that of a
-            contrast.
+            The number of rows where f holds, with noise. The noise has twice the standard deviation
+            of the noise of a contrast.
         contrasts : float64 array of shape (sets,)
             The noisy contrast of each set. The standard deviation of its noise is
             ``contrast_deviation(len(sets))``.
