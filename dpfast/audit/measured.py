@@ -540,7 +540,7 @@ def support(
 
     Notes
     -----
-    Cost: mostly the calls of the mechanism, of which all `samples` are made. Limits of
+    Cost: mostly the calls of the mechanism. All `samples` answers are drawn. Limits of
     probabilities are exact, as in `measure`. Up to 40 events of each round share the error
     probability equally.
 

@@ -219,8 +219,8 @@ class MWEM(HasDistribution):
     negative.
 
     The choice has bounded range, so its zCDP loss is less than epsilon**2 / 8
-    (`dpfast.privacy.Draws`). If a budget in rho pays for an epsilon, it pays the sum of these two
-    losses of each round. Scores and measurements are exact integers, with integer noise.
+    (`dpfast.privacy.Draws`). A budget in rho that pays for an epsilon pays in each round for the
+    choice and for the measurement. Scores and measurements are exact integers, with integer noise.
 
     Parameters
     ----------
