@@ -19,8 +19,7 @@ from .columns import Columns, Streamed, centered, moments, tallied
 class Mean(Streamed):
     """The mean of a block. For rows of several columns, the mean of each column.
 
-    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, under the name
-    "mean".
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "mean".
 
     Notes
     -----
@@ -50,8 +49,7 @@ class Mean(Streamed):
 class Variance(Streamed):
     """The variance of a block. For rows of several columns, the variance of each column.
 
-    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, under the name
-    "var".
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "var".
 
     Parameters
     ----------
@@ -103,8 +101,7 @@ class Variance(Streamed):
 class StandardDeviation(Variance):
     """The standard deviation of a block. For rows of several columns, of each column.
 
-    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, under the name
-    "std".
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "std".
 
     Parameters
     ----------
@@ -162,8 +159,7 @@ class _Extreme(Streamed):
 class Minimum(_Extreme):
     """The least value of a block. For rows of several columns, the least value of each column.
 
-    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, under the name
-    "min".
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "min".
 
     Notes
     -----
@@ -195,8 +191,7 @@ class Minimum(_Extreme):
 class Maximum(_Extreme):
     """The largest value of a block. For rows of several columns, the largest value of each column.
 
-    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, under the name
-    "max".
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "max".
 
     Notes
     -----
@@ -227,7 +222,7 @@ class Maximum(_Extreme):
 class Correlation(Streamed):
     """Pearson's correlation of the columns of a block.
 
-    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, under the name
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
     "correlation". For two columns the answer is a number. For m > 2 columns it is a vector with a
     number for each pair of columns: (0, 1), (0, 2), ..., (0, m - 1), (1, 2), ... So bounds are
     needed for m (m - 1) / 2 numbers.

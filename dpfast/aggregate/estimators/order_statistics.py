@@ -54,9 +54,8 @@ def _pairs(
 class Median(EachColumn):
     """The median of a block. For rows of several columns, the median of each column.
 
-    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, under the name
-    "median". For an even number of rows it is the mean of the two middle values, as in
-    `numpy.median`.
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "median".
+    For an even number of rows it is the mean of the two middle values, as in `numpy.median`.
 
     Notes
     -----
@@ -94,7 +93,7 @@ class Median(EachColumn):
 class Quantile(EachColumn):
     """A quantile of a block. For rows of several columns, the quantile of each column.
 
-    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`. Let m values be in
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`. Let m values be in
     ascending order, counted from 0. The answer is the value with the index q (m - 1), as in
     `numpy.quantile`.
 
@@ -165,7 +164,7 @@ class Quantile(EachColumn):
 class TrimmedMean(EachColumn):
     """The mean of a block without its extremes. For rows of several columns, of each column.
 
-    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, under the name
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
     "trimmed-mean". Of m values the floor(proportion m) smallest and as many of the largest are left
     out, as in `scipy.stats.trim_mean`.
 
@@ -231,9 +230,9 @@ class TrimmedMean(EachColumn):
 class Mode(EachColumn):
     """The most frequent value of a block. For rows of several columns, of each column.
 
-    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, under the name
-    "mode". If several values are equally frequent, the mode is the smallest of them. Zero and minus
-    zero are equal.
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "mode". If
+    several values are equally frequent, the mode is the smallest of them. Zero and minus zero are
+    equal.
 
     Notes
     -----

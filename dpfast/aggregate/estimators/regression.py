@@ -50,7 +50,7 @@ class Regression(ByColumn):
 class LeastSquares(Regression, Streamed):
     """The coefficients of a linear regression on a block.
 
-    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, under the name
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
     "least-squares". The answer is a vector: the intercept, and then the coefficient of each feature
     column in order. Bounds are needed for each of these numbers.
 
@@ -176,7 +176,7 @@ def solve(gram: Floats, right: Floats) -> Floats:
 class LogisticRegression(Regression):
     """The coefficients of a penalized logistic regression on a block.
 
-    NOT PRIVATE by itself: it is an estimator for `dpfast.sample_and_aggregate`, under the name
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
     "logistic-regression". The answer is a vector: the intercept, and then the coefficient of each
     feature column in order. Bounds are needed for each of these numbers.
 
