@@ -36,7 +36,7 @@ def _the_same_noise_every_time(monkeypatch):
     monkeypatch.setattr(rounds, "Prepared", seeded(lambda rng: rng or one))
 
 
-#: The checks that fail, and why they must. The page `docs/guide/learn.md` has the same list.
+#: The checks that fail, and why they must. The page `docs/guide/learn.md` links to this list.
 FAILS = {
     "the noise is fresh every time": "check_fit_idempotent check_classifier_data_not_an_array "
     "check_regressor_data_not_an_array check_regressors_int "
