@@ -127,7 +127,7 @@ def release(
     mechanism : Mechanism, or what has as much as `MechanismLike`
         Its ``reduce`` is given one source, or with `axis` a list with one for each column.
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private. A row that is replaced may also enter or leave the mask: the loss has

@@ -1,8 +1,8 @@
 """Public functions of statistics: `dpfast.mean` of `dpfast.Mean`, and so on.
 
-A function takes data, the arguments of its class, and the arguments of `Statistic.prepare`. So only
-its docstring is written; or only that of the class, from which `public` makes the function's
-docstring.
+A function takes data, the arguments of its class, and the arguments of `Statistic.prepare`. So its
+signature follows from the class, and only its docstring is written by hand. `public` also makes the
+docstring, from the docstring of the class.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CALL_HINTS = get_type_hints(Statistic.prepare)
 
 @cache
 def _type_of(module: str, annotation: Any) -> Any:
-    """Return the type that an annotation in a module names; cached, for classes share most."""
+    """Return the type that an annotation in a module names; cached, as most classes share it."""
     is_text = isinstance(annotation, str)
     return eval(annotation, vars(sys.modules[module])) if is_text else annotation
 
@@ -84,7 +84,7 @@ def function_of(
     kind : type
         The class, which has the arguments.
     make : callable, optional
-        A function that makes the statistic from the arguments; by default the class.
+        A function that makes the statistic from the arguments. By default it is the class.
     """
     taken = signature_of(kind)
     statistic_of: Callable[..., Statistic[Any]] = make or kind
@@ -126,6 +126,7 @@ Release {what}
 Parameters
 ----------
 data : array_like, table, file or source
+    The rows, in a form that `dpfast.mean` takes.
 {own}
 {call}
     As in `dpfast.mean`.
@@ -133,7 +134,7 @@ data : array_like, table, file or source
 Returns
 -------
 float or ndarray
-    The answer, about the clamped rows.
+    The private answer: a number, or an array of numbers if there are several answers.
 
 Raises
 ------

@@ -461,7 +461,7 @@ class Statistic(ABC, Generic[Value]):
         neighbors : {"add-remove", "replace"}, optional
             The neighboring relation: by default the relation of the budget, else "add-remove".
         axis : {None, 0, -2}, optional
-            With 0 there is an answer for each column; a row is one record.
+            With 0 there is an answer for each column, and a row is one record; -2 means the same.
         where : array_like of bool, shape (n,), optional
             A mask of the rows to use; each entry must be a function of its row alone. The number of
             these rows is private.
@@ -517,7 +517,7 @@ class Statistic(ABC, Generic[Value]):
         offered : Offer
             The loss and the unit.
         axis : {None, 0, -2}, optional
-            With 0 there is an answer for each column; a row is one record.
+            With 0 there is an answer for each column, and a row is one record; -2 means the same.
         where : array_like of bool, shape (n,), optional
             A mask of the rows to use; each entry must be a function of its row alone. The number of
             these rows is private.

@@ -105,8 +105,8 @@ def bounds(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record. Each column gets an equal
-        part of the loss.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same. Each
+        column gets an equal part of the loss.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" replace them by that bound, "drop" leaves out their rows, and a public number

@@ -23,23 +23,24 @@ EVENLY = "a bound, for columns that vary as if spread evenly"
 class Correlation(Quotient):
     """The Pearson correlation of two columns of clamped rows, as a statistic to measure.
 
-    The correlation is within [-1, 1], and 0 where a noisy variance is not positive.
+    The correlation is between -1 and 1. It is 0 if the noisy variance of a column is not positive.
 
     Privacy
     -------
-    Neighbors differ in a row of both columns that is added or removed, or is replaced. The
-    covariance matrix is one release, as in `dpfast.covariance`: exact integer sums get integer
-    noise for their joint sensitivity (Hardt and Talwar, STOC 2010; Canonne, Kamath and Steinke,
-    NeurIPS 2020). The correlation is post-processing.
+    Neighbors are datasets that differ in one row, which has a number in both columns. The row is
+    added or removed, or it is replaced. The covariance matrix is one release, as in
+    `dpfast.covariance`: exact integer sums get integer noise for their joint sensitivity (Hardt and
+    Talwar, STOC 2010; Canonne, Kamath and Steinke, NeurIPS 2020). The correlation is
+    post-processing.
 
     Parameters
     ----------
     column, other : str, optional
-        The two columns of a table, for `GroupBy.agg`.
+        The names of the two columns, for `GroupBy.agg`.
     bounds : sequence of two (float, float), or "auto"
         Public limits of each column, to which its numbers are clamped.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        As in `dpfast.covariance`; "drop" leaves out the whole row.
+        As in `dpfast.covariance`. With "drop", a row that misses a number is left out of all sums.
 
     Raises
     ------

@@ -19,21 +19,24 @@ from .words import statistic_of
 class Difference(Statistic[Any]):
     """The difference of a statistic between two groups of rows, as a statistic to measure.
 
-    The last column of the data, a mask or a group key, gives the group of a row. For an error bar,
-    `rows` is the number of rows in each group.
+    The last column of the data holds the group of each row: a truth value, a number or a text. In
+    `dpfast.expected_error`, `rows` is the number of rows in each group.
 
     Privacy
     -------
-    Neighbors differ in a row that is added or removed, or is replaced. A row is in at most one
-    group, so both answers together cost as much as one (McSherry, SIGMOD 2009). A replaced row
-    counts as two steps (Dwork, McSherry, Nissim and Smith, TCC 2006).
+    Neighbors are datasets that differ in one row, which is added or removed, or is replaced. A row
+    is in at most one group, so both answers together cost as much as one answer (McSherry, SIGMOD
+    2009). A replaced row may leave one group and enter the other. This counts as two steps: a
+    removed and an added row (Dwork, McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
     ----------
     of : Statistic, or mapping
-        Such as ``dp.Mean(bounds=(0, 9))``; in jobs ``{statistic = "mean", bounds = [0, 9]}``.
-    keys : pair of bool, of numbers as float64 or of str, default (True, False)
-        The group whose answer is reported, and the group whose answer is subtracted from it.
+        The statistic of each group, such as ``dp.Mean(bounds=(0, 9))``. In a job file it is written
+        ``{statistic = "mean", bounds = [0, 9]}``.
+    keys : pair of bool, float or str, default (True, False)
+        The last column's values for the two groups. The answer of the second group is subtracted
+        from the answer of the first. Numbers are compared as float64.
 
     Raises
     ------

@@ -1,10 +1,9 @@
 """The private share of privacy units that contribution bounding keeps whole: all rows count.
 
-A unit is one number here, 1 or 0, for any rows that it has. So a unit that is added, removed or
-replaced has the effect of one row of a column of these numbers that is added, removed or replaced:
-the share is the mean of a column of numbers between 0 and 1, and its noise is that of
-`dpfast.mean`. The share of *rows* that count has no such noise, because one unit may hold nearly
-all rows.
+Each unit has one number, 1 or 0, whatever its rows are. The share is the mean of these numbers. A
+unit that is added, removed or replaced adds, removes or replaces one number. So the noise of
+`dpfast.mean` for numbers between 0 and 1 satisfies the loss. The share of *rows* that count cannot
+be released with so little noise, because one unit may hold nearly all rows.
 """
 
 from __future__ import annotations
@@ -32,15 +31,16 @@ from .totals.moments import Mean
 class KeptWhole(Statistic[float]):
     """The share of privacy units whose rows all count under `max_rows`, as a statistic to measure.
 
-    These are the units with at most `max_rows` rows, among all units with rows. The share is near 1
-    where contribution bounding drops hardly any row.
+    With ids, at most `max_rows` rows of a privacy unit (all rows of one id) count. This is the
+    share of the units that have no more rows than that, among all units with rows. A share near 1
+    says that the bound affects hardly any unit.
 
     Privacy
     -------
-    Neighbors differ in all rows of one person, added or removed, or replaced. Each person has one
-    number, 0 or 1, and the share is the mean of these numbers: the integer noise of `dpfast.mean`
-    satisfies the loss (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke,
-    NeurIPS 2020).
+    Neighbors are datasets that differ in all rows of one person, who is added or removed, or is
+    replaced. Each person has one number, 0 or 1, and the share is the mean of these numbers. It
+    gets the integer noise of `dpfast.mean`, which satisfies the requested loss (Ghosh, Roughgarden
+    and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS 2020).
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class KeptWhole(Statistic[float]):
 
 @dataclass(frozen=True, slots=True)
 class ShareOfUnits(OfUnits[float]):
-    """The mechanism of `kept_whole`: the mean over units of 1 if all their rows count, else 0.
+    """The mechanism of `kept_whole`: the mean, over units, of 1 if all rows count, else 0.
 
     Parameters
     ----------

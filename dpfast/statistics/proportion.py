@@ -20,24 +20,26 @@ from .totals.moments import Mean
 class Proportion(Mean):
     """The proportion of rows that are true, or equal a public value, as a statistic to measure.
 
-    The answer is a share within [0, 1], as is the half-width of its error bar: 0.03 is three
-    percentage points. A missing row counts as a row that does not match. With hardly any rows the
-    proportion is 1/2.
+    The answer and the half-width of its error bar are shares between 0 and 1: 0.03 is three
+    percentage points. A missing row counts as a row that does not match. If the noisy number of
+    rows is not above 0, the proportion is 1/2.
 
     Privacy
     -------
-    Neighbors differ in a row. A row that is added or removed changes either the number of matching
-    rows or the number of other rows by 1; a replaced row, with a public number of rows, changes the
-    number of matching rows by at most 1. So the proportion is a mean of numbers 0 and 1, with the
-    error bar of `dpfast.mean`, whose integer noise satisfies the loss (Ghosh, Roughgarden and
-    Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS 2020).
+    Neighbors are datasets that differ in one row. A row that is added or removed changes either the
+    number of matching rows or the number of other rows by 1. If a row is replaced, the number of
+    rows is public, and the number of matching rows changes by at most 1. So the proportion is the
+    mean of a column of zeros and ones. It has the error bar of `dpfast.mean` and its integer noise,
+    which satisfies the requested loss (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne,
+    Kamath and Steinke, NeurIPS 2020).
 
     Parameters
     ----------
     column, weights : str, optional
         Columns of a table, for `GroupBy.agg`.
     equal : bool, float or str, default True
-        A public value that the column's type can hold. Integers count as the nearest float64.
+        The public value that rows are compared with. The column's type must be able to hold it. An
+        integer counts as the float64 nearest to it.
     weight_bounds : (float, float), optional
         As in `dpfast.mean`.
 

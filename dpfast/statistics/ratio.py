@@ -20,24 +20,25 @@ class Ratio(Quotient):
     """The sum of a column divided by the sum of another column, as a statistic to measure.
 
     The last column of the data is the denominator, and each other column has a ratio. A ratio is 0
-    if the noisy sum of the denominator is no farther from 0 than its error bar of 95 percent: the
-    sign and size of the denominator are unknown then.
+    if the 95 percent error bar of the denominator's noisy sum contains 0, because the sign and the
+    size of the denominator are then unknown.
 
     Privacy
     -------
-    Neighbors differ in a row of all columns that is added or removed, or is replaced. The sums of
-    the clamped columns are one release, as in `dpfast.sum` with ``axis=0``: exact integers get
-    integer noise for their joint sensitivity (Ghosh, Roughgarden and Sundararajan, STOC 2009;
-    Canonne, Kamath and Steinke, NeurIPS 2020). The ratio is post-processing.
+    Neighbors are datasets that differ in one row, which has a number in each column. The row is
+    added or removed, or it is replaced. The sums of the clamped columns are one release, as in
+    `dpfast.sum` with ``axis=0``: exact integers get integer noise for their joint sensitivity
+    (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS 2020). The
+    ratio is post-processing.
 
     Parameters
     ----------
     column, other : str, optional
-        The numerator and the denominator in a table, for `GroupBy.agg`.
+        The names of the numerator's and the denominator's column, for `GroupBy.agg`.
     bounds : sequence of (float, float)
         Public limits of each column, to which its numbers are clamped.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
-        As in `dpfast.sum`; "drop" adds nothing to the sum of its column.
+        As in `dpfast.sum`. With "drop", a missing number adds nothing to the sum of its column.
 
     Raises
     ------

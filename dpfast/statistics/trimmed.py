@@ -1,19 +1,21 @@
 """Private trimmed and winsorized means: exact integer sums with smooth sensitivity noise.
 
-x ascends, m = floor(proportion n) rows are cut off at each end, a = x_(m+1) and b = x_(n-m) are the
-outermost kept rows. Windows of ranks give a, b and the smooth bound. A second pass adds up the
-cells of a public grid (`summaries.cells`) that all rows clamped to a and b are on: an exact integer
-C. Clamping and rounding to cells never fall, so the m lowest rows count as a and the m highest as
-b, and with the cells A and B of a and b
+Let x ascend. m = floor(proportion n) rows are cut off at each end, and a = x_(m+1) and b = x_(n-m)
+are the outermost of the others. One pass reads the rows near these ranks, which give a, b and the
+smooth bound. A second pass clamps all rows to a and b, rounds them to the cells of a public grid
+(`summaries.cells`), and adds up the cells: an exact integer C. The m lowest rows count as a and the
+m highest as b, because clamping and rounding are nondecreasing. So with the cells A and B of a and
+b
 
     winsorized mean = C / n,        trimmed mean = (C - m (A + B)) / (n - 2 m).
 
 Neither depends on the order of the rows or on how they are read.
 
-*The effect of rounding.* Both statistics are means of cells, so their error is at most half a cell,
-and those of neighbors differ by at most the smooth bound and one cell. Then it is rounded to
-float64, by half a step of the public grid of answers at most, so they differ by another step. A
-smooth bound plus a public number is smooth, so noise is scaled to the bound plus a cell and a step.
+*The effect of rounding.* Rounding to cells changes a mean by at most half a cell. So the statistics
+of neighbors differ by at most the smooth bound plus one cell. The mean is then rounded to float64,
+by at most half a step of the public grid of answers, which adds at most one step to this
+difference. A smooth bound plus a public number is smooth. So noise is scaled to the bound plus a
+cell and a step.
 """
 
 from __future__ import annotations
@@ -77,7 +79,7 @@ class SmoothMean(Smooth):
 
 @dataclass(frozen=True, kw_only=True)
 class MeanOfRanks(Ranked[float | Floats], TrimmedSensitivity):
-    """Base of means that trim the lowest and the highest rows, or clamp them to the rows kept."""
+    """Base of means that leave out the lowest and highest rows, or clamp them to the other rows."""
 
     proportion: Number = 0.1
     noise: NoiseName = "auto"
@@ -140,7 +142,7 @@ class TrimmedMean(MeanOfRanks):
 
 @dataclass(frozen=True)
 class WinsorizedMean(MeanOfRanks):
-    """The mean with rows at both ends clamped to the rows between, as a statistic to measure.
+    """The mean with its lowest and highest rows clamped to the others, as a statistic to measure.
 
     Parameters
     ----------
@@ -172,8 +174,8 @@ class WinsorizedMean(MeanOfRanks):
 def trimmed_mean(data: Any, **arguments: Any) -> Any:
     """Release the trimmed mean of a column: the mean without its lowest and highest rows.
 
-    ``floor(proportion n)`` rows are left out at each end. The noise is then scaled to the spread of
-    the data, not to the width of the bounds, so wide bounds cost next to nothing.
+    Of n rows, ``floor(proportion n)`` are left out at each end. The noise is scaled to the spread
+    of the other rows, and not to the width of the bounds. So wide bounds hardly increase the error.
 
     Privacy
     -------
@@ -182,7 +184,7 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
     the exact statistic, where S is a `beta`-smooth upper bound on its local sensitivity (Nissim,
     Raskhodnikova and Smith, STOC 2007; for trimmed means Bun and Steinke, NeurIPS 2019). ``alpha``
     and ``beta`` come from the exact worst case over shifts and dilations of the noise distribution.
-    All rounding is covered by S (``dpfast/statistics/trimmed.py``).
+    S also covers all rounding (``dpfast/statistics/trimmed.py``).
 
     Parameters
     ----------
@@ -199,8 +201,9 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record. Each column has an equal
-        part of the loss; `bounds` is then one pair, or one pair for each column.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same. Each
+        column has an equal part of the loss; `bounds` is then one pair, or one pair for each
+        column.
     noise : str, default "auto"
         The noise distribution, as in `quantile`.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
@@ -210,8 +213,8 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
         "raise" where it is public.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
-        these rows is private. Under "replace" a row may then enter or leave the mask, which counts
-        as two steps: noise is made for half of epsilon, or a quarter of rho.
+        these rows is private. Under "replace" a replaced row may then enter or leave the mask. This
+        counts as two steps, so noise is made for half of epsilon, or a quarter of rho.
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
@@ -244,12 +247,15 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    A `Release` has an error bar in units, and `TrimmedMean.with_interval` two ends, for half of the
-    loss (``dpfast/statistics/quantiles/ends.py``).
+    `dpfast.expected_error` cannot give an error bar, because the scale of the noise depends on the
+    data. In a session, the answer is a `Release` with an error bar in the data's units: half of the
+    loss pays for the mean, and half for the two ends of the error bar. `TrimmedMean.with_interval`
+    releases the mean and these ends (``dpfast/statistics/quantiles/ends.py``).
 
     Cost: two reads of the data. A `mean` whose bounds are about as wide as the data has less noise.
-    Under "add-remove" a trimmed mean needs some ``200 / epsilon`` rows; with fewer rows the bound S
-    is larger, because nearly all rows might be removed (``benchmarks/crossings.py``).
+    Under "add-remove" a trimmed mean needs about ``200 / epsilon`` rows. With fewer rows the noise
+    is larger, because S also depends on datasets from which nearly all rows are removed
+    (``benchmarks/crossings.py``).
 
     Examples
     --------
@@ -263,9 +269,9 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
 
 @function_of(WinsorizedMean)
 def winsorized_mean(data: Any, **arguments: Any) -> Any:
-    """Release the winsorized mean of a column, whose ends are clamped to the rows between them.
+    """Release the winsorized mean of a column: the mean with its lowest and highest rows clamped.
 
-    ``floor(proportion n)`` rows at each end are replaced by the nearest row that is kept.
+    Of n rows, ``floor(proportion n)`` at each end are replaced by the nearest of the other rows.
 
     Privacy
     -------
@@ -286,7 +292,7 @@ def winsorized_mean(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
@@ -321,7 +327,8 @@ def winsorized_mean(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    A `Release` has an error bar in units, for half of the loss, as for a `trimmed_mean`.
+    As for `trimmed_mean`, a `Release` has an error bar in the data's units, whose ends take half of
+    the loss.
 
     Cost: two reads of the data.
 

@@ -82,8 +82,9 @@ def quantile(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record. Each column has an equal
-        part of the loss; `bounds` is then one pair, or one pair for each column.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same. Each
+        column has an equal part of the loss; `bounds` is then one pair, or one pair for each
+        column.
     noise : str, default "auto"
         The noise distribution of ``method="smooth"``. Distributions for a pure loss can be used for
         every kind of loss: "polyplace", "polyplace-finite-variance", "cauchy", "student-t",
@@ -183,7 +184,7 @@ def median(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
@@ -282,8 +283,8 @@ def quantiles(data: Any, **arguments: Any) -> Any:
         "add-remove" the answers are about twice as accurate with the recursive method, because a
         replaced row can be on both sides of a split.
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record. Each column has an equal
-        part of the loss.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same. Each
+        column has an equal part of the loss.
     method : {"auto", "recursive", "joint"}, default "auto"
         "auto" is "joint" for 2 to 9 quantiles of few rows under "replace", where n epsilon / m is
         at most 100 (or n sqrt(8 rho) / m about as much) and n is known before the rows are read;
@@ -379,7 +380,7 @@ def percentile(data: Any, **arguments: Any) -> Any:
         For one number a method of `quantile`. For several "auto", "recursive" or "joint", as in
         `quantiles`.
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same.
     noise, assume_sorted
         As in `quantile`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
@@ -474,7 +475,7 @@ def minimum(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
@@ -559,7 +560,7 @@ def maximum(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
@@ -637,7 +638,7 @@ def iqr(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" replace them by that bound, "drop" leaves out their rows, and a public number

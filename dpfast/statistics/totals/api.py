@@ -16,30 +16,32 @@ from .moments import Mean, Std, Sum, Variance
 def count(data: Any, **arguments: Any) -> Any:
     """Release the number of rows of a column or a table, or of some of its rows.
 
-    With ``axis=0`` the answer is one number for each column.
+    With ``axis=0`` the answer is a number for each column.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
-    the requested loss. A row changes the count by at most 1; the noise is an exact integer for this
-    sensitivity (discrete Laplace, Ghosh, Roughgarden and Sundararajan, STOC 2009; discrete
+    the requested loss. A row changes the count by at most 1, and the noise for this sensitivity is
+    an exact integer (discrete Laplace, Ghosh, Roughgarden and Sundararajan, STOC 2009; discrete
     Gaussian, Canonne, Kamath and Steinke, NeurIPS 2020). Under "replace" the number of all rows is
-    public, and is returned without noise. With ``axis=0`` the loss covers all counts together. A
-    row may change each count of present or missing values by 1, so the noise is made as in `sum`
-    for numbers between 0 and 1, rounded to whole numbers at random. Without `nan` all columns have
-    the same count, and its noise is drawn once.
+    public, and is returned without noise.
+
+    With ``axis=0`` the loss covers all counts together. If `nan` is "drop" or "only", a row may
+    change the count of each column by 1. The noise is then made as in `sum` for columns of zeros
+    and ones, and a count that is not whole is rounded up or down at random. If `nan` is "keep", all
+    columns have the same count, and its noise is drawn once.
 
     Parameters
     ----------
     data : array_like, shape (n,) or (n, d), table, or source
-        As in `sum`. Without `axis`, and with ``nan="keep"``, the values of the columns are not
-        read: they may be text.
+        As in `sum`. Without `axis`, and with ``nan="keep"``, no values are read, so the columns may
+        hold text.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same.
     nan : {"keep", "drop", "only"}, optional
         "keep", the default, counts all rows, "drop" counts the rows with a value, and "only" counts
         the rows that are NaN or null.
@@ -82,7 +84,7 @@ def count(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: none if the length is known and no row is left out, otherwise one read of the data.
+    Cost: one read of the data; none if the length of the data is known and every row counts.
 
     Examples
     --------
@@ -100,28 +102,29 @@ def count(data: Any, **arguments: Any) -> Any:
 
 @function_of(CountNonzero)
 def count_nonzero(data: Any, **arguments: Any) -> Any:
-    """Release the number of rows that are not 0 in a column, or in each of several columns.
+    """Release the number of rows that are not 0, of a column or of each of several columns.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
-    the requested loss. A row changes the number by at most 1 under both relations, and the noise is
-    an exact integer for this sensitivity, as in `count` (Ghosh, Roughgarden and Sundararajan, STOC
-    2009; Canonne, Kamath and Steinke, NeurIPS 2020). With ``axis=0`` the loss covers all numbers
-    together, because a row may change each number, and the noise is made as in `sum`.
+    the requested loss. A row changes the number by at most 1 under both relations, and the noise
+    for this sensitivity is an exact integer, as in `count` (Ghosh, Roughgarden and Sundararajan,
+    STOC 2009; Canonne, Kamath and Steinke, NeurIPS 2020). With ``axis=0`` a row may change all
+    numbers, so the loss covers them together, and the noise is made as in `sum`.
 
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         Numbers or truth values, as in `sum`.
     nan : {"keep", "drop"}, default "keep"
-        Whether a row that is NaN or null counts. NaN is not 0, as in `numpy.count_nonzero`.
+        "keep" counts a row that is NaN or null, because NaN is not 0, as in `numpy.count_nonzero`.
+        "drop" does not count it.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -172,63 +175,69 @@ def count_nonzero(data: Any, **arguments: Any) -> Any:
 
 @function_of(Sum)
 def sum(data: Any, **arguments: Any) -> Any:
-    """Release the sum of a column, or of each of several columns, rows clamped to public bounds.
+    """Release the sum of the clamped rows of a column, or of each of several columns.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the requested loss. Rows are clamped and rounded to a public
-    grid, and their sum is an exact integer of known sensitivity: ``hi - lo`` for a replaced row,
-    ``max(|lo|, |hi|)`` for a row that is added or removed, and ``max(hi, 0) - min(lo, 0)`` for a
-    row that is replaced if only some rows are summed. The noise is an exact integer too: discrete
-    Laplace or Gaussian, or a rounded Gaussian for `delta`. From an epsilon of about 1.6 on it is a
-    staircase (Geng and Viswanath, "The optimal mechanism in differential privacy", ISIT 2014),
-    which has .92, .61 and .21 of the standard deviation of Laplace noise at an epsilon of 2, 5 and
-    10.
+    (`n` is public). The call satisfies the requested loss. Rows are clamped to the bounds lo and hi
+    and rounded to a public grid. Their sum is an exact integer of known sensitivity: ``hi - lo`` if
+    a row is replaced, ``max(|lo|, |hi|)`` if a row is added or removed, and ``max(hi, 0) - min(lo,
+    0)`` if a row is replaced and a mask or missing values leave out some rows. The noise is an
+    exact integer, too: discrete Laplace noise, Gaussian noise for `rho`, or rounded Gaussian noise
+    with `delta`. From an epsilon of about 1.6 on, the noise is a staircase (Geng and Viswanath,
+    "The optimal mechanism in differential privacy", ISIT 2014). Its standard deviation is .92, .61
+    and .21 of that of Laplace noise, at an epsilon of 2, 5 and 10.
 
     With `ids` neighbors are datasets that differ in all rows of one person, who is added or
-    removed, or is replaced by another person. If a person has c rows, and c is more than `max_rows`
-    = m, the person counts as m rows and m / c of the total (``dpfast/summaries/units.py`` has the
-    proof). So a person changes a sum by at most m times as much as a row. Noise is calibrated to
-    this change, with half of the loss if a person is replaced. With ``bounds="auto"`` rows are
-    instead chosen by a fresh secret key, and noise is calibrated to a row's part of the loss (group
-    privacy, Dwork, McSherry, Nissim and Smith, TCC 2006; ``dpfast/measurement/unit.py``). With
-    `per_unit` a person's total changes a sum by at most ``max(|lo|, |hi|)``, or if a person is
-    replaced by at most ``max(hi - lo, |lo|, |hi|)``. With `ids`, `n` is private under both
-    relations.
+    removed, or is replaced by another person. `n` is then private under both relations. Let m be
+    `max_rows`. The c rows of a person count in full if c is at most m. Otherwise each row counts m
+    / c, so the person counts as m rows (``dpfast/summaries/units.py`` has the proof). So a person
+    changes a sum by at most m times as much as a row does. Noise is calibrated to this change. If a
+    person is replaced, it is made for half of the loss.
+
+    With ``bounds="auto"``, m rows of each person are instead chosen by a fresh secret key, and
+    noise is calibrated to a row's part of the loss (group privacy, Dwork, McSherry, Nissim and
+    Smith, TCC 2006; ``dpfast/measurement/unit.py``). With `per_unit`, lo and hi are the limits of a
+    person's total. A person who is added or removed changes a sum by at most ``max(|lo|, |hi|)``,
+    and a person who is replaced by at most ``max(hi - lo, |lo|, |hi|)``.
 
     With ``axis=0`` the loss covers all answers together, because a row may change in all its
     columns. The noise of each answer is proportional to its sensitivity. For `epsilon` and d
-    columns, the noise belongs to the norm whose unit ball is the box of all sensitivities (Hardt
-    and Talwar, "On the geometry of differential privacy", STOC 2010). Its variance is ``(d + 1) (d
-    + 2) / (3 epsilon**2)`` in units of the squared sensitivity, down to a sixth of the variance of
-    Laplace noise. For an epsilon of about d and more, a staircase with less variance is used. For
-    `rho`, and for `delta` with many columns, the noise is Gaussian. If a row is added or removed,
-    noise may instead be added to the number of rows and to sums of distances from the middle of the
-    bounds, if this gives less error; the sums are then computed from both
-    (``dpfast/measurement/choice.py``; Lebeda, arXiv 2408.06853). For bounds that begin at 0, such
-    noise has .61 of the standard deviation of Gaussian noise for 20 columns, and .55 for 100. This
-    requires that all columns have the same number of rows: a `nan` other than "drop".
+    columns, it is the noise of the K-norm mechanism, whose norm has the box of all sensitivities as
+    its unit ball (Hardt and Talwar, "On the geometry of differential privacy", STOC 2010). Its
+    variance is ``(d + 1) (d + 2) / (3 epsilon**2)`` in units of the squared sensitivity, down to a
+    sixth of the variance of Laplace noise. From an epsilon of about d on, a staircase with less
+    variance is used. For `rho`, and for `delta` with many columns, the noise is Gaussian.
+
+    If rows are added or removed and this gives less error, noise is instead added to the number of
+    rows and to the sums of the rows' signed distances from the middle of the bounds. The sums are
+    then computed from both (``dpfast/measurement/choice.py``; Lebeda, arXiv 2408.06853). For bounds
+    that begin at 0, the standard deviation is .61 of that of Gaussian noise on the sums for 20
+    columns, and .55 for 100 columns. All columns must have the same number of rows for this: `nan`
+    must not be "drop".
 
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
-        One column as in `quantile`, or several: a matrix in any order, a structured array, a
-        mapping of names to columns, a table of pandas, Polars or Arrow, `dpfast.scan` with a list
-        of columns. Integers beyond 2**53 count as the float64 nearest to them.
+        One column as in `quantile`, or with `axis` several columns: a matrix in any memory order, a
+        structured array, a mapping of names to columns, a table of pandas, Polars or Arrow, or
+        `dpfast.scan` with a list of columns. Integers beyond 2**53 count as the float64 nearest to
+        them.
     bounds : (float, float), sequence of d such pairs, or "auto"
         Public limits of the values, in the data's units; values outside are clamped. The bounds
-        must not come from the data. One pair is for all columns. With "auto" a quarter of the loss
-        (of `epsilon` or `rho`, in equal parts for all columns) pays for bounds, drawn as in
-        `dpfast.bounds`, and the rest for the answer; public bounds are better.
+        must not come from the data. One pair is for all columns. "auto" draws bounds as
+        `dpfast.bounds` does: a quarter of `epsilon` or `rho`, in equal parts for all columns, pays
+        for the bounds, and the rest pays for the answer. If public bounds are known, pass them:
+        they cost nothing.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove". A loss
         under "add-remove" also holds under "replace", at twice the epsilon.
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record. The numbers of a row belong
-        together, so there is no other axis.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same. There
+        is never an answer for each row, so other axes are refused.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
@@ -240,13 +249,13 @@ def sum(data: Any, **arguments: Any) -> Any:
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
-        id. An id is an integer, text or bytes. Rows without an id, and those that `where` leaves
-        out, do not count.
+        id. An id is an integer, text or bytes. Rows without an id do not count, and neither do rows
+        that `where` leaves out.
     max_rows : int or "auto", optional
         With `ids` only: the largest number of rows of a person that count. "auto" draws the bound
         for a quarter of the loss (``dpfast/measurement/unit_bounds.py``). If a person has more
-        rows, each row counts in part; error bars do not include this bias. Rows without a number
-        are left out first.
+        rows, each row counts in part, which makes the person's total smaller; error bars do not
+        include this bias. Rows without a number are left out before rows are counted.
     per_unit : (float, float) or "auto", optional
         With `ids`, in place of `max_rows`: public limits to which the total of each person is
         clamped; a person without rows counts 0. Error bars do not include the bias of clamping.
@@ -255,9 +264,9 @@ def sum(data: Any, **arguments: Any) -> Any:
         The weight of each row, which must be a function of that row alone, or the name of the
         column of weights, which is then not part of the data.
     weight_bounds : (float, float), optional
-        Public limits of the weights, with `weights`; weights outside are clamped. A NaN among the
-        weights is treated like a NaN among the data. Noise is made for the sensitivity of weighted
-        rows.
+        Public limits of the weights, with `weights`; weights outside are clamped. A row whose
+        weight is NaN is treated like a row whose number is NaN. Noise is made for the sensitivity
+        of weighted rows.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default the budget
         of the ``with`` block.
@@ -268,9 +277,9 @@ def sum(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     float, or float64 array of shape (d,)
-        The private sum. It is unbiased up to the grid, with an error of at most half a cell a row,
-        and not clamped. A cell is about ``2**-40`` of ``hi - lo``, or of ``max(|lo|, |hi|)`` if
-        that is larger and `n` is private.
+        The private sum. It is not clamped, and it is unbiased except for the rounding of each row,
+        by at most half a cell of the public grid. A cell is about ``2**-40`` of ``hi - lo``, or of
+        ``max(|lo|, |hi|)`` if that is larger and `n` is private.
 
     Raises
     ------
@@ -283,8 +292,9 @@ def sum(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: one read of the data, file or array, in small pieces; with `ids` first a read of the ids,
-    with some 30 bytes a row (in a temporary file if memory is short), and two bytes a row.
+    Cost: one read of the data in small chunks. With `ids`, the sums of each person are held in
+    memory, or in temporary files if memory is short. With ``bounds="auto"`` the data are read more
+    than once.
 
     Examples
     --------
@@ -308,7 +318,7 @@ def sum(data: Any, **arguments: Any) -> Any:
 
 @function_of(Mean)
 def mean(data: Any, **arguments: Any) -> Any:
-    """Release the mean of a column, or of each of several columns, rows clamped to public bounds.
+    """Release the mean of the clamped rows of a column, or of each of several columns.
 
     Privacy
     -------
@@ -316,13 +326,14 @@ def mean(data: Any, **arguments: Any) -> Any:
     (`n` is public). The call satisfies the requested loss. With a public `n`, noise for a
     sensitivity of ``(hi - lo) / n`` is added to the exact mean. With a private `n`, noise is added
     to two exact integers: the sum of the distances of the rows from the lower bound, and the sum of
-    their distances from the upper bound. In units of ``hi - lo`` a row adds 1 to the two sums
-    together, so they cost as much as one sum, and their total is a noisy count. (A noisy sum over a
-    noisy count, for half of the loss each, has twice the variance;
+    their distances from the upper bound. In units of ``hi - lo``, a row adds 1 to the two sums
+    together, so they cost as much as one sum. The two noisy sums together are a noisy count of the
+    rows. (A noisy sum divided by a noisy count, for half of the loss each, has twice the variance;
     ``dpfast/statistics/totals/moments.py`` has the derivation.) From an epsilon of about 2.1 on,
-    the number of rows and a centered sum get joint staircase noise instead
-    (``dpfast/noise/stairs.py``), with hardly any noise in the number. With ``axis=0`` the loss
-    covers all means together, as in `sum`, and the means share one noisy count.
+    joint staircase noise is instead added to the number of rows and to the sum of the rows' signed
+    distances from the middle of the bounds (``dpfast/noise/stairs.py``). The number of rows then
+    gets hardly any noise. With ``axis=0`` the loss covers all means together, as in `sum`, and the
+    means share one noisy count.
 
     Parameters
     ----------
@@ -333,7 +344,7 @@ def mean(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
@@ -365,8 +376,8 @@ def mean(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     float, or float64 array of shape (d,)
-        The private mean, within `bounds`; the middle of the bounds if the noisy count is not
-        positive.
+        The private mean, within `bounds`. If the noisy count is not positive, it is the middle of
+        the bounds.
 
     Raises
     ------
@@ -396,20 +407,23 @@ def mean(data: Any, **arguments: Any) -> Any:
 
 @function_of(Variance)
 def variance(data: Any, **arguments: Any) -> Any:
-    """Release the variance of a column, or of each of several columns, rows clamped to bounds.
+    """Release the variance of the clamped rows of a column, or of each of several columns.
 
-    Unless `ddof` is given, the variance is the mean squared deviation of the rows from their mean.
+    The variance is the mean squared deviation of the rows from their mean, unless `ddof` is given.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
     (`n` is public). The call satisfies the requested loss. With a public `n`, noise for a
     sensitivity of ``(hi - lo)**2 (n - 1) / n**2`` is added to the exact variance. With a private
-    `n`, noise is added to three exact integers, from which the number of rows, the sum and the sum
-    of squares follow. A row adds 1 to the three together (in public units), so they cost as much as
-    one (``dpfast/statistics/totals/moments.py`` has the derivation). For a large epsilon the number
-    of rows and centered sums get joint staircase noise, as in `mean`. With ``axis=0`` the loss
-    covers all variances together, as in `sum`, and the variances share one noisy count.
+    `n`, noise is added to three exact integer sums. Let x be a row's distance from the lower bound
+    divided by ``hi - lo``: the row adds ``x**2``, ``2 x (1 - x)`` and ``(1 - x)**2`` to them. These
+    add up to 1, so the three sums cost as much as one. The number of rows, the mean and the
+    variance are computed from the noisy sums (``dpfast/statistics/totals/moments.py`` has the
+    derivation). For a large epsilon, joint staircase noise is instead added to the number of rows,
+    the sum of the rows' signed distances from the middle of the bounds, and the sum of their
+    squares, as in `mean`. With ``axis=0`` the loss covers all variances together, as in `sum`, and
+    the variances share one noisy count.
 
     Parameters
     ----------
@@ -420,7 +434,7 @@ def variance(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
@@ -449,10 +463,10 @@ def variance(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     float, or float64 array of shape (d,)
-        The private variance, within the possible range, 0 to ``(hi - lo)**2 / 4`` (times ``n / (n -
-        ddof)``). If a public `n` is at most 1 or `ddof`, the answer is 0; if a noisy `n` is this
-        small, the answer is the middle of the possible range. Rows are rounded to the nearest of
-        about ``2**30`` values between the bounds.
+        The private variance, clamped to its possible range: from 0 to ``(hi - lo)**2 / 4``, times
+        ``n / (n - ddof)``. If there are too few rows, at most 1 or at most `ddof`, the answer is 0
+        for a public `n`, and ``(hi - lo)**2 / 8`` for a noisy `n`. Rows are rounded to the nearest
+        of about ``2**30`` values between the bounds.
 
     Raises
     ------
@@ -479,13 +493,13 @@ def variance(data: Any, **arguments: Any) -> Any:
 
 @function_of(Std)
 def std(data: Any, **arguments: Any) -> Any:
-    """Release the standard deviation of a column, or of each of several: the root of a variance.
+    """Release the standard deviation of a column, or of each of several columns.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced. The answer is the
-    root of the answer of `variance`, which is post-processing, so the call satisfies the requested
-    loss (Dwork, McSherry, Nissim and Smith, TCC 2006).
+    square root of the answer of `variance`. This is post-processing, so the call satisfies the
+    requested loss (Dwork, McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
     ----------
@@ -498,7 +512,7 @@ def std(data: Any, **arguments: Any) -> Any:
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
-        With 0 there is an answer for each column; a row is one record.
+        With 0 there is an answer for each column, and a row is one record; -2 means the same.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
@@ -524,8 +538,8 @@ def std(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     float, or float64 array of shape (d,)
-        The private standard deviation, in the data's units and within the possible range; for dates
-        and times a duration.
+        The private standard deviation, in the data's units and clamped to its possible range. For a
+        column of dates or times it is a duration.
 
     Raises
     ------
@@ -534,8 +548,8 @@ def std(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    The root of an unbiased number is biased: if noise is large compared with the variance, the
-    answer is too small on average, and 0 if the noisy variance is not positive.
+    The answer is too small on average if the noise is large compared with the variance. It is 0 if
+    the noisy variance is not positive.
 
     Cost: one read of the data.
 
