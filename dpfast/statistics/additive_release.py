@@ -1,12 +1,13 @@
-"""Release numbers that the caller computed, with noise for a global sensitivity the caller states.
+"""Release numbers that the caller computed, with noise for the sensitivity that the caller states.
 
-A number is rounded down to a cell of a public grid, and integer noise is added to the cell. Numbers
-that differ by D in L1 are at most ceil(D / g) cells of width g apart if there is one of them, and
-ceil(D / g) + d in L1 if there are d, for rounding adds less than one cell to each; in L2 they are
-D / g + sqrt(d) apart at most. Whole numbers are cells themselves, so rounding adds nothing.
+A number is rounded down to a cell of a public grid, and integer noise is added to the cell. Let d
+numbers differ by D between neighbors, and let cells have the width g. Rounding adds less than one
+cell to each number. So the cells differ by at most ceil(D / g) for one number. For d numbers they
+differ by at most ceil(D / g) + d in L1, and by at most D / g + sqrt(d) in L2. Whole numbers are
+cells themselves, so rounding adds nothing.
 
-From L2 to L1: a vector of d numbers and of length D has an L1 norm of sqrt(d) D at most, and of D^2
-at most if they are whole. An L1 norm is never below the L2 norm.
+From L2 to L1: a vector of d numbers with the L2 norm D has an L1 norm of at most sqrt(d) D, and of
+at most D^2 if the numbers are whole. An L1 norm is never below the L2 norm.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class AdditiveRelease(OfNumbers[Any]):
 
     @property
     def loss(self) -> Loss:
-        """The privacy loss of the release, which is that of the noise."""
+        """The privacy loss of the release: the loss of its noise."""
         return self.noise.loss
 
     @property
@@ -177,9 +178,9 @@ def _distribution(noise: Any, loss: Loss, size: int) -> str | None:
     """Return the name of a distribution in `integer_noise`, None for "auto", or raise an error."""
     kind = checks.choice("noise", noise, NOISES)
     if kind == "staircase" and not (isinstance(loss, Pure) and size == 1):
-        checks.fail("noise", "'auto', unless one number is released for an epsilon alone", kind)
+        checks.fail("noise", "'auto': a staircase is for one number and epsilon alone", kind)
     if kind == "gaussian" and isinstance(loss, Pure):
-        checks.fail("noise", "'auto' or 'laplace' for an epsilon without a delta", kind)
+        checks.fail("noise", "'auto' or 'laplace' for epsilon without delta", kind)
     if kind == "gaussian" and isinstance(loss, Approx):
         return "rounded-gaussian"
     return None if kind == "auto" else kind
@@ -248,22 +249,23 @@ def additive_release(
 
     Privacy
     -------
-    On neighboring datasets the numbers differ by at most `sensitivity` in the norm, which the
-    caller has proved. The call satisfies the requested loss. Numbers are rounded down to a public
-    grid, and the sensitivity in cells of the grid covers the rounding. Then they get exact integer
-    noise: discrete Laplace (Dwork, McSherry, Nissim and Smith, TCC 2006; Ghosh, Roughgarden and
-    Sundararajan, STOC 2009), for `rho` discrete Gaussian (Canonne, Kamath and Steinke, NeurIPS
-    2020), with `delta` rounded Gaussian (Balle and Wang, ICML 2018), or for one number staircase
-    (Geng and Viswanath, ISIT 2014).
+    The call satisfies the requested loss if the numbers of neighboring datasets differ by at most
+    `sensitivity` in `norm`, which the caller has to prove. Numbers are rounded down to a public
+    grid, and the noise covers the rounding, too. The noise is an exact integer: discrete Laplace
+    (Dwork, McSherry, Nissim and Smith, TCC 2006; Ghosh, Roughgarden and Sundararajan, STOC 2009),
+    for `rho` discrete Gaussian (Canonne, Kamath and Steinke, NeurIPS 2020), with `delta` rounded
+    Gaussian (Balle and Wang, ICML 2018), or for one number staircase (Geng and Viswanath, ISIT
+    2014).
 
     Parameters
     ----------
     values : float or array_like of numbers
         The exact numbers on the data. Their shape is public.
     sensitivity : float, Fraction or Decimal
-        The largest difference between neighbors, of all numbers together in the norm.
+        The largest difference between neighbors, as the norm of the differences of all numbers.
     norm : {"l1", "l2"}, default "l1"
-        The norm of that difference. For one number both are the same.
+        The norm of `sensitivity`: the sum of absolute differences, or the root of the sum of
+        squares. For one number both are the same.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -284,7 +286,7 @@ def additive_release(
     -------
     float, int, or array of float64 or int64
         The private numbers, in the shape of `values`, on a public grid of about ``2**-30`` of the
-        sensitivity; whole numbers in an array that exceed int64 become the nearest int64.
+        sensitivity. With `whole`, numbers in an array that exceed int64 become the nearest int64.
 
     Raises
     ------
@@ -323,7 +325,7 @@ def additive_release(
     # The number as written, or the float64 by which values change, whichever is larger.
     change = max(checks.fraction("sensitivity", sensitivity), Fraction(float(sensitivity)))
     if exact and change < 1:
-        checks.fail("sensitivity", "at least 1 for whole numbers", sensitivity)
+        checks.fail("sensitivity", "at least 1 with whole=True", sensitivity)
     grid = 1.0 if exact else width_of_cells(change)
     drawn = integer_noise(loss, in_cells(change, norm, size, grid, exact), kind)
     mechanism = AdditiveRelease(shape, grid, exact, relation, drawn, change, norm)

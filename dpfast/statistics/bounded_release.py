@@ -30,9 +30,9 @@ FINE = 30
 
 @dataclass(frozen=True, slots=True)
 class BoundedRelease(OfNumbers[float]):
-    """The mechanism of `bounded_release`: a cell from 0 to m with noise, the answer a cell as well.
+    """The mechanism of `bounded_release`: noise is added to a cell, and the answer is a cell, too.
 
-    `moved` is the sensitivity of the number in cells.
+    `moved` is the sensitivity of the number, in cells.
     """
 
     lo: float
@@ -85,7 +85,7 @@ class BoundedRelease(OfNumbers[float]):
         return "" if share <= 1 else f"the value moved by {share:.4g} times its sensitivity"
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of the noise, which bounds on the answer never lengthen."""
+        """Return the error bar of the noise; to keep answers within bounds adds no error."""
         noise = self.domain if self.method == "domain" and self.cells.span else self.noise
         size = min(noise.half_width(1 - confidence), self.cells.span)
         return ErrorBar(confidence, nearest(Fraction(self.cells.grid) * size), note=BOUND)
@@ -98,7 +98,7 @@ def folded(u: int, most: int) -> int:
 
 
 def pure_part(loss: Loss) -> Fraction:
-    """Return the largest epsilon of a pure mechanism that a loss allows."""
+    """Return the largest epsilon that a pure mechanism may have under a loss."""
     return pure_within(loss.rho) if isinstance(loss, ZCDP) else loss.epsilon
 
 
@@ -120,20 +120,20 @@ def bounded_release(
 
     Privacy
     -------
-    On neighboring datasets the value differs by at most `sensitivity`, which the caller has proved.
-    The call satisfies the requested loss. The value is clamped to `bounds` and becomes a cell of a
-    public grid.
+    The call satisfies the requested loss if the values of neighboring datasets differ by at most
+    `sensitivity`, which the caller has to prove. The value is clamped to `bounds` and rounded to a
+    cell of a public grid.
 
     ``method="domain"`` is the bounded-domain Laplace mechanism (Holohan, Antonatos, Braghin and Mac
     Aonghusa, "The bounded Laplace mechanism in differential privacy", JPC 2020): exact discrete
-    Laplace noise, drawn again until the answer is within the bounds. Drawing again costs privacy,
-    so the scale of the noise is larger, by a factor of less than 2; the loss is computed exactly
-    for the discrete distribution (``dpfast/noise/bounded_domain.py``). It is a pure mechanism: it
-    leaves `delta` unspent, and for `rho` it uses an epsilon.
+    Laplace noise is drawn again until the answer is within the bounds. Drawing again costs privacy,
+    so the scale of the noise is larger, by a factor of less than 2. The loss is computed exactly
+    for the discrete distribution (``dpfast/noise/bounded_domain.py``). The mechanism is pure: it
+    leaves `delta` unspent, and for `rho` it uses the largest epsilon that rho allows.
 
-    The other methods add noise for the sensitivity alone (Dwork, McSherry, Nissim and Smith, TCC
-    2006), discrete Laplace or Gaussian, and then map the answer into the bounds, which costs
-    nothing.
+    The other methods add discrete Laplace or Gaussian noise for the sensitivity (Dwork, McSherry,
+    Nissim and Smith, TCC 2006), and then map the answer into the bounds. This is post-processing,
+    which costs nothing.
 
     Parameters
     ----------
@@ -149,10 +149,10 @@ def bounded_release(
         The relation for which the loss is proved: by default "add-remove"; in a budget for
         "replace" it must be given. `sensitivity` must hold for this relation.
     method : {"domain", "truncated", "folded"}, default "domain"
-        "truncated" returns the nearest bound if noise leaves the bounds, so an answer is often
-        equal to a bound: it has the least error if the value is near a bound. "folded" reflects at
-        the bounds and "domain" draws again: their answers have a density, and a bound is no more
-        likely than other points.
+        What is done with a noisy value outside the bounds. "truncated" returns the nearest bound,
+        so answers often equal a bound; it has the least error if the value is near a bound.
+        "folded" reflects the noisy value at the bound, and "domain" draws again. With these two a
+        bound is no more likely than other points.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default the budget
         of the ``with`` block.
@@ -177,8 +177,8 @@ def bounded_release(
     -----
     All methods are biased towards the middle of the bounds.
 
-    Cost: some noise samples. The number of samples of "domain" depends on the distance of the value
-    from a bound.
+    Cost: one noise sample; with "domain" a few. Their number depends on the private value's
+    distance from the bounds.
 
     Examples
     --------

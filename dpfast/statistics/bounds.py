@@ -74,31 +74,31 @@ class OuterBounds(Statistic[tuple[float, float] | Floats]):
 def bounds(data: Any, **arguments: Any) -> Any:
     """Release bounds that contain nearly all rows of a column, if no public bounds are known.
 
-    Pass them as `bounds` to later calls. ``bounds="auto"`` of the other functions does both steps
-    in one call, for one loss.
+    Pass the answer as `bounds` to later calls. In other functions, ``bounds="auto"`` does both
+    steps in one call, for one loss.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
     (`n` is public). The call satisfies the requested loss. A pair of public numbers is drawn with
-    probability proportional to ``w exp(-c (u + v))``, where w is a public prior, and u and v are
-    the numbers of rows beyond each number. If `q` is not 0, u and v are instead half the numbers of
-    ranks between each number and the place with ``q n`` rows beyond it. A row that is added or
-    removed lies beyond at most one of the two numbers, so all exponents change by amounts in an
-    interval of length c. Here c is `epsilon`, or half of `epsilon` if a row is replaced
-    (exponential mechanism, McSherry and Talwar, FOCS 2007; in zCDP by its bounded range, Cesar and
-    Rogers, ALT 2021). ``dpfast/measurement/outer_bounds.py`` has the proof. Two draws, or the
-    sparse vector technique over growing guesses for either end (Durfee, NeurIPS 2023), would cost
-    twice as much.
+    probability proportional to ``w exp(-c (u + v))``. w is a public prior. u and v are the numbers
+    of rows above the upper and below the lower number. If `q` is not 0, they are instead half the
+    distances, in ranks, from each number to the rank with ``q n`` rows beyond it. A row that is
+    added or removed lies beyond at most one of the two numbers, so all exponents change by amounts
+    in an interval of length c. c is `epsilon`, or half of `epsilon` if a row is replaced. So the
+    draw is `epsilon`-DP (exponential mechanism, McSherry and Talwar, FOCS 2007; in zCDP by its
+    bounded range, Cesar and Rogers, ALT 2021; ``dpfast/measurement/outer_bounds.py`` has the
+    proof). Two separate draws would cost twice as much, and so would the sparse vector technique
+    with growing guesses for each bound (Durfee, NeurIPS 2023).
 
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `sum`.
     q : float or Fraction, default 0
-        The share of the rows, at most 1/4, that may lie beyond either bound. By default about ``1 /
-        c`` rows lie beyond a bound, for any number of rows: fewer rows cannot be distinguished from
-        none.
+        The share of the rows, at most 1/4, that may lie beyond each bound. By default about ``1 /
+        c`` rows lie beyond a bound, for any number of rows, because fewer rows cannot be
+        distinguished from none.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. The draw is pure, so the
         budget is not charged `delta`.
@@ -111,8 +111,8 @@ def bounds(data: Any, **arguments: Any) -> Any:
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
         replaces them by that number. By default "drop" where the number of rows is private, and
-        "raise" where it is public. "lower", "upper" and "drop" leave missing values out of the
-        counts.
+        "raise" where it is public. Here "lower" and "upper" leave missing values out, as "drop"
+        does.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
         these rows is private.
@@ -133,9 +133,9 @@ def bounds(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     (float, float), or float64 array of shape (d, 2)
-        Bounds, the lower one first; of a column of durations, durations. Each is 0 or plus or minus
-        ``2**e (1 + j / 16)``, and is then moved outwards by an eighth of the distance of the two,
-        but not across 0.
+        The lower and the upper bound; for a column of durations they are durations. Each is drawn
+        among 0 and the numbers ``2**e (1 + j / 16)`` with either sign. Both are then moved outwards
+        by an eighth of their distance, but not across 0.
 
     Raises
     ------
@@ -144,13 +144,14 @@ def bounds(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Numbers below ``2**-40`` (1e-12) in size count as 0, and no bound covers numbers of ``2**380``
-    and more. With few rows, for `n` times c below about a hundred, the prior decides, and the
-    answer is near 0. Data far from 0 with a small spread, such as years, get wide bounds: bounds
-    are at least an eighth of an octave apart. Public bounds, if there are any, cost nothing and are
-    better.
+    If public bounds are known, pass them instead: they cost nothing.
 
-    Cost: one read of the data, as fast as to find their maximum.
+    Numbers below ``2**-40`` (1e-12) in size count as 0, and no bound covers numbers of ``2**380``
+    or more. With few rows (`n` times c below about a hundred) the prior decides, and the answer is
+    near 0. Data far from 0 with a small spread, such as years, get wide bounds, because there are
+    only 16 candidates between a number and its double.
+
+    Cost: one read of the data, which takes about as long as to find the maximum.
 
     References
     ----------

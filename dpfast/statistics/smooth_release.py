@@ -32,7 +32,7 @@ class _SmoothRelease(Smooth):
         if bound is None or not bound >= 0:
             _refuse("smooth_sensitivity", "a number of at least 0")
         # The clipped value changes by no more than the bound, and by no more than the range. The
-        # smaller or the larger of a smooth bound and a constant is smooth, too.
+        # smaller of a smooth bound and a constant is smooth, and so is the larger of both.
         widest = rounded_up(self.hi - self.lo)
         return min(max(number, self.lo), self.hi), max(min(bound, widest), self.grid)
 
@@ -48,7 +48,7 @@ def smooth_beta(
     rho: Number | None = None,
     noise: NoiseName = "auto",
 ) -> float:
-    """Return the largest `beta` of a smooth bound for which the noise satisfies the loss.
+    """Return the largest `beta` for which noise scaled to a smooth bound satisfies the loss.
 
     Parameters
     ----------
@@ -97,42 +97,44 @@ def smooth_release(
 ) -> Prepared[float]:
     """Release a value that you computed, with noise scaled to its smooth sensitivity.
 
-    This is for statistics without a separate function here: the value and the bound may come from
-    `dpfast.sensitivity`, from `dpfast.sensitivity.smooth`, or from a proof of yours.
+    Use it for a statistic that dpfast has no function for. The smooth sensitivity may come from
+    `dpfast.sensitivity.smooth`, or from a proof of yours.
 
     Privacy
     -------
     Let f(x) be the value and S(x) the bound for data x, both as the float64 numbers that are
-    passed. The call satisfies the requested loss if, for all neighbors x, x' (nothing here can
-    check it),
+    passed. The call satisfies the requested loss if you have proved, for all neighbors x and x',
+    that
 
     1. ``abs(f(x) - f(x'))`` is at most S(x), and
     2. S(x) is at most ``exp(beta) S(x')``, up to a rounding factor of ``1 + 2**-41``,
 
-    for the given `beta`, or the beta with which `smooth_sensitivity` is called. The answer is ``f +
-    (S / alpha) Z``, where Z has an admissible distribution (Nissim, Raskhodnikova and Smith, STOC
-    2007), correctly rounded to a public grid and clamped to `bounds`. Neighbors are the pairs for
-    which the bound holds; neither f nor S may be revealed in any other way.
+    for the `beta` that is passed, or with which `smooth_sensitivity` is called. dpfast cannot check
+    this. The answer is ``f + (S / alpha) Z``, where Z has an admissible distribution (Nissim,
+    Raskhodnikova and Smith, STOC 2007), correctly rounded to a public grid and clamped to `bounds`.
+    Neighbors are the pairs of datasets for which the two properties hold. Neither f nor S may be
+    revealed in any other way.
 
     Parameters
     ----------
     value : float
         The statistic of the data, which is clamped to `bounds`.
     smooth_sensitivity : float or callable
-        The bound: a number of at least 0, together with `beta`; or a function that returns it for a
-        beta, and is called once, after the spend.
+        The bound S: a number of at least 0, which needs a `beta`, or a function that returns the
+        bound for a beta. The function is called once, after the spend.
     bounds : (float, float)
-        Public limits of the answer, in its units. They determine the grid, and noise is never
-        scaled to more than their distance.
+        Public limits of the answer, in its units. They must not come from the data. They determine
+        the grid, and noise is never scaled to more than their distance.
     beta : float, optional
         The smoothness of a bound that is given as a number: at most ``dp.smooth_beta(...)`` for the
-        same loss and noise, and best equal to it.
+        same loss and noise. The noise is least if the two are equal.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
         The relation for which the loss is proved: by default "add-remove"; in a budget for
-        "replace" it must be given. The bound has to be valid for this relation. For added and
-        removed edges of a graph it is "add-remove", for changed weights "replace".
+        "replace" it must be given. The bound has to hold for this relation: for example
+        "add-remove" if neighbors are graphs that differ in one edge, and "replace" if they differ
+        in the weight of an edge.
     noise : str, default "auto"
         As in `dpfast.quantile`.
     budget : Budget, optional
@@ -154,9 +156,9 @@ def smooth_release(
     BudgetError
         If the budget has too little left; nothing has been spent.
     DataError
-        If the value or the bound is NaN or not a number, such as None, or the bound is negative.
-        This depends on the data; the spent budget is not refunded, nor is it after an exception of
-        `smooth_sensitivity`.
+        If the value or the bound is NaN or not a number, such as None, or if the bound is negative.
+        This depends on the data, so the spent budget is not refunded, also if `smooth_sensitivity`
+        raises an exception.
 
     Notes
     -----

@@ -26,12 +26,15 @@ from .statistic import percentile as percentile_of
 def quantile(data: Any, **arguments: Any) -> Any:
     """Release a quantile of a column, or of each of several columns.
 
-    The statistic is a quantile of the data clamped to `bounds`. The quantile between two rows
-    depends on the method: "smooth" estimates the value of rank ``min(max(1, ceil(q n)), n)``, so
-    ``q = 0.5`` is the lower median; "exponential" has the target rank ``q (n - 1) + 1``, as
-    `numpy.quantile` does, so the median of an even number of rows is between the two middle rows.
-    The answer lies within `bounds`, on a public grid of about ``2**-40`` of their distance; or it
-    is a multiple of `granularity`, which by default is 1 for a column with an integer type.
+    The statistic is a quantile of the data clamped to `bounds`. If it lies between two rows, the
+    method decides what is estimated. "smooth" estimates the value of rank ``min(max(1, ceil(q n)),
+    n)``, so ``q = 0.5`` is the lower median. "exponential" has the target rank ``q (n - 1) + 1``,
+    as `numpy.quantile` does, so the median of an even number of rows lies between the two middle
+    rows.
+
+    The answer lies within `bounds`. It is a multiple of `granularity`, which by default is 1 for a
+    column with an integer type. Without a granularity it is on a public grid whose steps are about
+    ``2**-40`` of the distance of the bounds.
 
     Privacy
     -------
@@ -42,40 +45,43 @@ def quantile(data: Any, **arguments: Any) -> Any:
     ``method="smooth"`` adds noise of scale ``S / alpha`` to the order statistic, where ``S`` is a
     `beta`-smooth upper bound on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007).
     ``alpha`` and ``beta`` come from the exact worst case over shifts and dilations of the chosen
-    distribution. The noisy value is correctly rounded to the grid, so the answer is post-processing
-    of the ideal mechanism.
+    noise distribution. The noisy value is correctly rounded to the grid, so the answer is
+    post-processing of the mechanism with real numbers.
 
     ``method="exponential"`` draws a point ``o`` of the grid with probability proportional to
-    ``base(o) exp(-epsilon u(o) / (2 D))``. The rank of ``o`` is the rank of the rows at this point.
-    Each row counts as the point of the grid at or next below it; with a `granularity`, some ranks
-    at either end of equal rows are left out. In a gap between rows of ranks i and i + 1 the rank is
-    i near the first row, i + 1 near the second row, and i + 1/2 between. ``u(o)`` is the distance
-    of the rank from ``q (n - 1) + 1``, with q as a multiple of ``2**-32``. A replaced row changes
-    ``u`` by at most D = 1, an added or removed row by at most D = max(q, 1 - q) (proof:
-    ``dpfast/statistics/quantiles/exponential.py``), so the draw is `epsilon`-DP (McSherry and
-    Talwar, FOCS 2007; for quantiles Smith, STOC 2011). Its range is bounded, so it costs less than
-    ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly: `dpfast.privacy.Draws`). The
-    draw is exact. The public base measure gives half of the weight to all points equally, half to
-    round numbers, and a little to numbers near 0: more above 0 for high quantiles, and more below 0
-    for low quantiles (``dpfast/noise/grid.py``). The measure is public, so it costs nothing.
+    ``base(o) exp(-epsilon u(o) / (2 D))``. ``u(o)`` is the distance from the rank of ``o`` to the
+    target rank ``q (n - 1) + 1``, for q rounded to a multiple of ``2**-32``. Ranks are counted as
+    follows. Each row counts as the point of the grid at or next below it. A point with rows has the
+    ranks of these rows; with a `granularity`, some ranks at either end of equal rows are left out.
+    A point between rows of ranks i and i + 1 has the rank i near the first row, i + 1 near the
+    second row, and i + 1/2 elsewhere.
+
+    A replaced row changes ``u`` by at most D = 1, and an added or removed row by at most D = max(q,
+    1 - q) (proof: ``dpfast/statistics/quantiles/exponential.py``). So the draw is `epsilon`-DP
+    (McSherry and Talwar, FOCS 2007; for quantiles Smith, STOC 2011). Its range is bounded, so it
+    costs less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
+    `dpfast.privacy.Draws`). The draw is exact. ``base`` is the base measure, the weight of each
+    point before the data are seen. Half of it is spread evenly over all points and half over round
+    numbers. A little is near 0: above 0 for high quantiles, and below 0 for low quantiles
+    (``dpfast/noise/grid.py``). The base measure is public, so it costs nothing.
 
     If the candidates are at most ``2**17`` integers or multiples of `granularity`, and the loss is
     an `epsilon`, the draw is permute-and-flip with the same u and equal weights (McKenna and
-    Sheldon, NeurIPS 2020): errors can be half as large, and large errors are never more likely.
-    This draw is `epsilon`-DP, but its range is not bounded: use `rho` if the budget is in rho.
+    Sheldon, NeurIPS 2020). Its errors can be half as large, and large errors are never more likely.
+    This draw is `epsilon`-DP, but its range is not bounded, so it costs more in zCDP: pass `rho` if
+    the budget is in rho.
 
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
-        Any real dtype: NumPy arrays (strided, byte-swapped, read-only or memory-mapped too),
-        pandas, Polars and Arrow columns, or what `dpfast.scan` returns. A column of dates, times or
-        durations needs bounds of that type, and the answer has that type: a NumPy type, in the unit
-        of the column, or with a time zone a Python type.
+        Any real dtype: a NumPy array, a column of pandas, Polars or Arrow, or what `dpfast.scan`
+        returns. A column of dates, times or durations needs bounds of that type. The answer then
+        has a NumPy type in the unit of the column, or with a time zone a Python type.
     q : float or Fraction
         The quantile, 0 to 1; a decimal is taken exactly: ``0.9`` is nine tenths.
     bounds : (float, float), or "auto"
         Public limits of the values, in the data's units; values outside are clamped. The bounds
-        must not come from the data. "auto" spends a quarter of the loss on them, as in
+        must not come from the data. "auto" draws bounds for a quarter of the loss, as in
         `dpfast.sum`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
@@ -86,30 +92,29 @@ def quantile(data: Any, **arguments: Any) -> Any:
         column has an equal part of the loss; `bounds` is then one pair, or one pair for each
         column.
     noise : str, default "auto"
-        The noise distribution of ``method="smooth"``. Distributions for a pure loss can be used for
-        every kind of loss: "polyplace", "polyplace-finite-variance", "cauchy", "student-t",
-        "generalized-cauchy". For (`epsilon`, `delta`) there are also "laplace" and "gaussian", for
-        `rho` "arsinh-normal". "auto" is PolyPlace below an epsilon of 4, arsinh-normal below a rho
-        of 4, and Cauchy otherwise. With a distribution for a pure loss, the budget is not charged
-        `delta`.
+        The noise distribution of ``method="smooth"``. For every kind of loss: "polyplace",
+        "polyplace-finite-variance", "cauchy", "student-t" or "generalized-cauchy"; these give a
+        pure loss, so the budget is not charged `delta`. For (`epsilon`, `delta`) also "laplace" or
+        "gaussian", and for `rho` also "arsinh-normal". "auto" is "polyplace" below an epsilon of 4,
+        "arsinh-normal" below a rho of 4, and otherwise "cauchy".
     method : {"auto", "smooth", "exponential"}, default "auto"
-        "auto" is "exponential" for an epsilon below 12 (with or without `delta`) or a rho below 8
-        (for any rho with `where` under "replace"), or with `ids`; otherwise, or if a `noise`
-        distribution is named, it is "smooth". The choice does not depend on the data. The error of
-        the exponential mechanism is about ``2 D / epsilon`` ranks. The error of smooth sensitivity
-        falls faster for a large epsilon, and is far larger for a small one. The exponential
-        mechanism is pure, so the budget is not charged `delta`.
+        "auto" is "smooth" if a `noise` distribution is named. Otherwise it is "exponential" with
+        `ids`, for an epsilon below 12, for a rho below 8, and for any rho with `where` under
+        "replace"; it is "smooth" in all other cases. The choice does not depend on the data. The
+        error of "exponential" is about ``2 D / epsilon`` ranks. The error of "smooth" is far larger
+        for a small epsilon, and falls faster as epsilon grows. "exponential" is pure, so the budget
+        is not charged `delta`.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
         How missing values (NaN and null) are treated: "raise" is an error after the spend, "lower"
         and "upper" replace them by that bound, "drop" leaves out their rows, and a public number
         replaces them by that number. By default "drop" where the number of rows is private, and
-        "raise" where it is public. The error of "raise" depends on the data; the spend is not
-        refunded. "drop" is refused where the number of rows is public.
+        "raise" where it is public. Whether "raise" raises an error depends on the data, so the
+        spend is not refunded. "drop" is refused where the number of rows is public.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
-        these rows is private. Under "replace" a replaced row may then enter or leave the mask,
-        which the loss of the exponential mechanism covers. For smooth sensitivity this counts as
-        two steps: noise is made for half of epsilon, or a quarter of rho.
+        these rows is private. Under "replace" a replaced row may then enter or leave the mask. The
+        loss of "exponential" covers this. For "smooth" it counts as two steps, so noise is made for
+        half of epsilon, or a quarter of rho.
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
@@ -120,11 +125,11 @@ def quantile(data: Any, **arguments: Any) -> Any:
     assume_sorted : bool, default False
         Whether to trust that the data ascend, and read only what is needed.
     granularity : float, Fraction or Decimal, optional
-        A public number: the answer is a multiple of it within `bounds`, and rows are rounded to the
-        nearest multiple; a decimal is taken exactly. Use it for a column of whole years or of
-        cents: a value that many rows share is then found exactly. If left out, it is 1 for a column
-        with an integer type, and otherwise as fine as float64 allows. Not for times, and not with
-        ``bounds="auto"``.
+        A public number. The answer is a multiple of this number within `bounds`, and rows are
+        rounded to its nearest multiple; a decimal is taken exactly. Use it for a column of whole
+        years or of cents, so that a value that many rows share is found exactly. By default it is 1
+        for a column with an integer type, and otherwise there is none. It is refused for times and
+        with ``bounds="auto"``.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default the budget
         of the ``with`` block.
@@ -148,10 +153,10 @@ def quantile(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: one read of the data and O(w) more, where the window ``w`` is about ``(2 / beta) ln(R /
-    S)`` ranks (smooth) or ``120 D / epsilon`` (exponential); memory O(w) and a pivot sample. The
-    first call of a process with smooth sensitivity also makes the table of its noise distribution,
-    which takes some tens of milliseconds.
+    Cost: one read of the data, and time and memory for the rows at w ranks around the quantile. w
+    is about ``120 D / epsilon`` for "exponential", and ``(2 / beta) ln(R / S)`` for "smooth", where
+    R is the distance of the bounds. The first call of a process with "smooth" also makes a table of
+    the noise distribution, which takes some tens of milliseconds.
 
     Examples
     --------
@@ -169,9 +174,9 @@ def median(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are defined as in `quantile`. The call satisfies the requested loss, by smooth
-    sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007) with exactly rounded admissible noise,
-    or by an exact draw of the exponential mechanism (McSherry and Talwar, FOCS 2007).
+    Neighbors are defined as in `quantile`. The call satisfies the requested loss, by noise for the
+    smooth sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007), or by an exact draw of the
+    exponential mechanism (McSherry and Talwar, FOCS 2007).
 
     Parameters
     ----------
@@ -254,19 +259,20 @@ def quantiles(data: Any, **arguments: Any) -> Any:
 
     ``method="recursive"`` draws the middle quantile, splits the rows at it, and repeats this on
     either side (Kaplan, Schnapp and Stemmer, ICML 2022). The draws have the ranks and the base
-    measure of ``dpfast.quantile(..., method="exponential")``, which favors round numbers. Each of
-    the ``floor(log2 m) + 1`` levels gets an equal part of the loss; tied rows are divided so that a
-    row counts once on each level (``dpfast/statistics/quantiles/recursive.py`` has the proof).
+    measure of ``dpfast.quantile(..., method="exponential")``, which favors round numbers. For m
+    quantiles there are ``floor(log2 m) + 1`` levels of draws, and each level gets an equal part of
+    the loss. Rows that equal a drawn quantile are divided between its two sides, so that a row
+    counts once on each level (``dpfast/statistics/quantiles/recursive.py`` has the proof).
 
-    ``method="joint"`` draws all m at once, as one tuple (Gillenwater, Joseph and Kulesza, ICML
-    2021), with utility ``-sum_j |count_j - (q_j - q_(j-1)) n|`` for the rows between consecutive
-    answers, and equal weights for all points of the grid. Epsilon is divided by the exact range of
-    the changes of this utility: 4 when a row is replaced (2 if the quantiles are all 0 or all 1),
-    and ``2 (1 - g) + 2 (1 - g')`` when a row is added or removed, where g is the least of the ``m +
-    1`` gaps between 0, the quantiles and 1, and g' the least gap that is not 0
-    (``dpfast/statistics/quantiles/joint.py`` has the proof). The weights are computed by adding
-    positive numbers only, and epsilon is reduced by four times their relative rounding error ``8 (m
-    + 2)**2 2**-53``, so the requested loss holds.
+    ``method="joint"`` draws all m answers at once, as one tuple (Gillenwater, Joseph and Kulesza,
+    ICML 2021). The utility of a tuple is ``-sum_j |count_j - (q_j - q_(j-1)) n|``, where
+    ``count_j`` is the number of rows between consecutive answers. All points of the grid have equal
+    weights. Epsilon is divided by the exact range of the changes of this utility: 4 if a row is
+    replaced (2 if the quantiles are all 0 or all 1), and ``2 (1 - g) + 2 (1 - g')`` if a row is
+    added or removed. Here g is the least of the ``m + 1`` gaps between 0, the quantiles and 1, and
+    g' the least gap that is not 0 (``dpfast/statistics/quantiles/joint.py`` has the proof). The
+    weights have a relative rounding error of at most ``8 (m + 2)**2 2**-53``. Epsilon is reduced by
+    four times this error, so the requested loss holds.
 
     Parameters
     ----------
@@ -279,19 +285,19 @@ def quantiles(data: Any, **arguments: Any) -> Any:
     epsilon, rho : float, Fraction or Decimal, optional
         The loss of all answers: one of the two arguments.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default the relation of the budget, else "add-remove". Under
-        "add-remove" the answers are about twice as accurate with the recursive method, because a
+        The neighboring relation: by default the relation of the budget, else "add-remove". With the
+        recursive method the answers are about twice as accurate under "add-remove", because a
         replaced row can be on both sides of a split.
     axis : {None, 0, -2}, optional
         With 0 there is an answer for each column, and a row is one record; -2 means the same. Each
         column has an equal part of the loss.
     method : {"auto", "recursive", "joint"}, default "auto"
-        "auto" is "joint" for 2 to 9 quantiles of few rows under "replace", where n epsilon / m is
-        at most 100 (or n sqrt(8 rho) / m about as much) and n is known before the rows are read;
-        otherwise it is "recursive". The choice depends on the public number of rows alone.
-        "recursive" reads the data about once, and finds values that many rows share. "joint" sorts
-        all rows, and is mostly more accurate if values are spread out, above all under "replace"
-        (``benchmarks/crossings.py`` measures by how much).
+        "auto" is "joint" for 2 to 9 quantiles of few rows under "replace": n epsilon / m (or n
+        sqrt(8 rho) / m) is at most about 100, and n is known before the rows are read. Otherwise it
+        is "recursive". The choice depends on public numbers alone. "recursive" reads the data about
+        once, and finds values that many rows share. "joint" sorts all rows, and is mostly more
+        accurate if values are spread out, above all under "replace" (``benchmarks/crossings.py``
+        measures by how much).
     assume_sorted, granularity
         As in `quantile`.
     nan : {"raise", "lower", "upper", "drop"} or float, optional
@@ -307,7 +313,8 @@ def quantiles(data: Any, **arguments: Any) -> Any:
         budget refuses it.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
-        these rows is private. It takes no part of the loss.
+        these rows is private. The mask costs nothing, because the loss for a replaced row also
+        covers a row that enters or leaves it.
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
@@ -333,10 +340,10 @@ def quantiles(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: "recursive" reads the data about once and sorts windows around the quantiles, of some
-    hundred ``log2(m) / epsilon`` ranks each. "joint" sorts all of the data, and then takes time O(m
-    n), plus O(m**2 n), which matters from some tens of quantiles on, and 12 m bytes a row: about a
-    second for nine quantiles of a million rows.
+    Cost: "recursive" reads the data about once, and sorts the rows at some hundred ``log2(m) /
+    epsilon`` ranks around each quantile. "joint" sorts all of the data, and then takes time O(m n)
+    and 12 m bytes a row: about a second for nine quantiles of a million rows. From some tens of
+    quantiles on, its time grows as O(m**2 n).
 
     Examples
     --------
@@ -364,9 +371,10 @@ def percentile(data: Any, **arguments: Any) -> Any:
     Privacy
     -------
     Neighbors are defined as in `quantile`. The call satisfies the requested loss, for all answers
-    together. One number is released as by `quantile`, and a list as by `quantiles`. Both use exact
-    draws of exponential mechanisms (McSherry and Talwar, FOCS 2007); one number may also have noise
-    for its smooth sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007).
+    together. If q is one number, the answer is released as by `quantile`, and if q is a list, as by
+    `quantiles`. Both use exact draws of exponential mechanisms (McSherry and Talwar, FOCS 2007).
+    One number may instead get noise for its smooth sensitivity (Nissim, Raskhodnikova and Smith,
+    STOC 2007).
 
     Parameters
     ----------
@@ -377,8 +385,8 @@ def percentile(data: Any, **arguments: Any) -> Any:
     bounds : (float, float)
         Public limits of the values, in the data's units; values outside are clamped.
     method : str, default "auto"
-        For one number a method of `quantile`. For several "auto", "recursive" or "joint", as in
-        `quantiles`.
+        If q is one number, a method of `quantile`. If q is a list, "auto", "recursive" or "joint",
+        as in `quantiles`.
     axis : {None, 0, -2}, optional
         With 0 there is an answer for each column, and a row is one record; -2 means the same.
     noise, assume_sorted
@@ -409,8 +417,8 @@ def percentile(data: Any, **arguments: Any) -> Any:
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     granularity : float, Fraction or Decimal, optional
-        As in `quantile`. Several percentiles are drawn by exponential mechanisms without noise, so
-        the budget is not charged `delta`.
+        As in `quantile`. A list of percentiles is drawn by exponential mechanisms, which are pure,
+        so the budget is not charged `delta`.
 
     Returns
     -------
@@ -424,8 +432,9 @@ def percentile(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    The rank is defined in `quantile`: the target of a draw is the value of `numpy.percentile`, and
-    noise is added to its value with ``method="inverted_cdf"``.
+    A draw estimates the value that `numpy.percentile` returns. ``method="smooth"`` adds noise to
+    the value that `numpy.percentile` returns with ``method="inverted_cdf"``. `quantile` explains
+    why.
 
     Cost: one read of the data.
 
@@ -442,11 +451,11 @@ def percentile(data: Any, **arguments: Any) -> Any:
 def minimum(data: Any, **arguments: Any) -> Any:
     """Release a low value of a column as its private minimum.
 
-    No private answer can depend strongly on one row. By default the target is the row about ``28 /
-    epsilon`` ranks above the minimum, or the middle row if there are too few rows. So few ranks
-    keep the target near the minimum where rows are dense, and so many make an answer in the empty
-    range below all rows unlikely. If at least as many rows share the least value, this value is
-    found exactly.
+    No private answer can depend strongly on one row, so the target is a row near the minimum. By
+    default it is the row about ``28 / epsilon`` ranks above the minimum, or the middle row if there
+    are too few rows. With fewer ranks, answers would often lie in the empty range below all rows.
+    With more ranks, they would lie farther from the minimum. If at least ``28 / epsilon`` rows
+    share the least value, this value is found exactly.
 
     Privacy
     -------
@@ -454,12 +463,12 @@ def minimum(data: Any, **arguments: Any) -> Any:
     (`n` is public). The call satisfies the requested loss.
 
     ``method="exponential"`` draws a point ``o`` of a public grid with probability proportional to
-    ``base(o) exp(-epsilon u(o) / 2)``, where ``u(o)`` is the distance of the rank of ``o`` (as in
-    `quantile`) from ``t = min(T, (n + 1) / 2)``, and T depends on the loss alone. A row that is
-    replaced, added or removed changes u by at most 1, so the draw is `epsilon`-DP (McSherry and
-    Talwar, FOCS 2007). Its range is bounded, so it costs less than ``epsilon**2 / 8`` in zCDP
-    (Cesar and Rogers, ALT 2021; exactly: `dpfast.privacy.Draws`). The public base measure is the
-    same as in `quantile`.
+    ``base(o) exp(-epsilon u(o) / 2)``, where ``u(o)`` is the distance from the rank of ``o``, which
+    is defined in `quantile`, to the target rank ``min(T, (n + 1) / 2)``. T depends on the loss
+    alone. A row that is replaced, added or removed changes u by at most 1, so the draw is
+    `epsilon`-DP (McSherry and Talwar, FOCS 2007). Its range is bounded, so it costs less than
+    ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly: `dpfast.privacy.Draws`). The
+    public base measure is the same as in `quantile`.
 
     ``method="smooth"`` adds noise to the least row itself, scaled to its smooth sensitivity
     (Nissim, Raskhodnikova and Smith, STOC 2007).
@@ -500,11 +509,11 @@ def minimum(data: Any, **arguments: Any) -> Any:
     granularity : float, Fraction or Decimal, optional
         As in `quantile`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "exponential"}, default "auto"
-        "auto" is "exponential" for every loss, or "smooth" if a `noise` distribution is named. The
-        noise of "smooth" is never scaled to less than the distance of the least row from the lower
-        limit, because one more row may be at the limit. So "smooth" is better only if a row lies
-        near the limit, or for a large epsilon: above about 3 if the last rows are far apart, and
-        above 8 otherwise (``benchmarks/crossings.py``).
+        "auto" is "smooth" if a `noise` distribution is named, and otherwise "exponential". The
+        noise of "smooth" is scaled at least to the distance from the lower bound to the least row,
+        because a new row may be at the bound. So "smooth" is better only if a row lies near the
+        bound, or for a large epsilon: above about 3 if the lowest rows are far apart, and above 8
+        otherwise (``benchmarks/crossings.py``).
 
     Returns
     -------
@@ -519,13 +528,15 @@ def minimum(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    The empty range between the limit and the least row has a weight of about a millionth of its
-    width. If rows lie closer together than this, an answer in the empty range still occurs
-    sometimes, and more often in a wider range: choose a limit near the possible values.
+    Choose a lower bound near the possible values. An answer in the empty range between the bound
+    and the least row is improbable, by a factor of about a millionth. But if rows lie closer
+    together than a millionth of the width of this range, such answers still occur, and a wider
+    range makes them more frequent.
 
-    Cost: one read of the data. ``dp.quantile(data, 0, method="exponential")`` has the minimum
-    itself as target, T = 0, and twice the rate: its answer lies anywhere between the lower limit
-    and the least rows.
+    ``dp.quantile(data, 0, method="exponential")`` has the minimum itself as its target, T = 0, and
+    twice the rate. Its answer may lie anywhere between the lower bound and the least rows.
+
+    Cost: one read of the data.
 
     Examples
     --------
@@ -540,8 +551,8 @@ def minimum(data: Any, **arguments: Any) -> Any:
 def maximum(data: Any, **arguments: Any) -> Any:
     """Release a high value of a column as its private maximum.
 
-    As in `minimum`, the default target is not the largest row itself, but the row about ``28 /
-    epsilon`` ranks below.
+    As in `minimum`, the default target is not the maximum itself, but the row about ``28 /
+    epsilon`` ranks below it.
 
     Privacy
     -------
@@ -597,7 +608,9 @@ def maximum(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: one read of the data. As in `minimum`, choose a limit near the possible values.
+    Choose an upper bound near the possible values, for the reason that `minimum` gives.
+
+    Cost: one read of the data.
 
     Examples
     --------
@@ -612,8 +625,8 @@ def maximum(data: Any, **arguments: Any) -> Any:
 def iqr(data: Any, **arguments: Any) -> Any:
     """Release the interquartile range of a column.
 
-    The statistic is the third quartile less the first, of the data clamped to `bounds`. Quartiles
-    are the values of ranks ``ceil(n / 4)`` and ``ceil(3 n / 4)``.
+    The statistic is the third quartile minus the first quartile of the data clamped to `bounds`.
+    The quartiles are the values of ranks ``ceil(n / 4)`` and ``ceil(3 n / 4)``.
 
     Privacy
     -------
@@ -622,10 +635,10 @@ def iqr(data: Any, **arguments: Any) -> Any:
 
     ``method="recursive"`` and ``method="joint"`` draw both quartiles as `quantiles` does, by
     exponential mechanisms (McSherry and Talwar, FOCS 2007), and release their difference.
-    ``method="smooth"`` adds noise to the distance itself, for a smooth bound on its local
-    sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007): under "replace" the larger of the
-    bounds of the two quartiles, because both quartiles change in the same direction, and under
-    "add-remove" the sum of the two bounds.
+    ``method="smooth"`` adds noise to the range itself, for a smooth bound on its local sensitivity
+    (Nissim, Raskhodnikova and Smith, STOC 2007). Under "replace" this is the larger of the two
+    quartiles' bounds, because both quartiles change in the same direction. Under "add-remove" it is
+    the sum of the two bounds.
 
     Parameters
     ----------
@@ -663,16 +676,16 @@ def iqr(data: Any, **arguments: Any) -> Any:
     granularity : float, Fraction or Decimal, optional
         As in `quantile`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "recursive", "joint"}, default "auto"
-        "auto" is "recursive" for an epsilon below 1/2 or a rho below 1/4 (below 2 and 6 with
-        `where` under "replace") or with `ids`. Otherwise, or if a `noise` distribution is named, it
-        is "smooth". The choice does not depend on the data. If many rows share a value, "recursive"
-        finds the quartiles exactly at any loss; "joint" is better if values are spread out
-        (``benchmarks/crossings.py``).
+        "auto" is "smooth" if a `noise` distribution is named. Otherwise it is "recursive" with
+        `ids`, for an epsilon below 1/2 and for a rho below 1/4 (below 2 and 6 with `where` under
+        "replace"); it is "smooth" in all other cases. The choice does not depend on the data. If
+        many rows share a value, "recursive" finds the quartiles exactly at any loss. "joint" is
+        better if values are spread out (``benchmarks/crossings.py``).
 
     Returns
     -------
     float, or ndarray of float64 with `axis`
-        The private distance, from 0 to ``hi - lo``, on a public grid of about ``2**-40 (hi - lo)``.
+        The private range, from 0 to ``hi - lo``, on a public grid of about ``2**-40 (hi - lo)``.
 
     Raises
     ------
@@ -681,7 +694,8 @@ def iqr(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: one read of the data; "joint" sorts them. `dpfast.ptr.iqr` answers without bounds.
+    Cost: one read of the data; "joint" sorts the data. The noise of `dpfast.ptr.iqr` does not
+    depend on the bounds.
 
     Examples
     --------

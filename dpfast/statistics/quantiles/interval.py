@@ -13,28 +13,28 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
     """Release a quantile of a column with an interval that contains the exact quantile.
 
     With probability `coverage` the quantile of the clamped rows lies between the ends, for any rows
-    and any number of rows. The distance of the ends depends on the data, so a part of the loss is
-    spent on it. If there are few rows for the loss, the ends are the bounds.
+    and any number of rows. The distance of the ends depends on the data, so half of the loss is
+    spent on it. If there are too few rows for the loss, the ends are the bounds.
 
     Privacy
     -------
     Neighbors are defined as in `dpfast.quantile`. Half of the loss pays for the quantile, by the
-    theorem of `dpfast.quantile`. The other half pays for a draw of the distance between the
-    quantile and the ends, by the exponential mechanism (McSherry and Talwar, FOCS 2007). The
-    utility is how far the number of rows between the quantile and the ends exceeds the needed
-    number. A row changes the utility by at most 1, or by at most max(q, 1 - q) if the row is added
-    or removed (proof: ``dpfast/statistics/quantiles/ends.py``). Losses add up (Dwork, McSherry,
-    Nissim and Smith, TCC 2006).
+    theorem of `dpfast.quantile`. The other half pays for the distance from the quantile to the
+    ends, which is drawn by the exponential mechanism (McSherry and Talwar, FOCS 2007). It is most
+    likely the least distance at which enough rows lie between the quantile and each end. A replaced
+    row changes the utility of a distance by at most 1, and an added or removed row by at most
+    max(q, 1 - q) (proof: ``dpfast/statistics/quantiles/ends.py``). The two losses add up (Dwork,
+    McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `dpfast.quantile`.
     q : float or Fraction, or a sequence of m such numbers
-        The quantile, 0 to 1, or several; the ends of each have an equal part of the second half of
-        the loss. At 0 and 1 one of the ends is a bound, because a row may always lie beyond all
-        others. For a single q of 0 or 1 the answer between the ends is drawn as in `dpfast.minimum`
-        or `dpfast.maximum`.
+        The quantile, 0 to 1, or several quantiles, whose ends share the second half of the loss
+        equally. At 0 and 1 one of the ends is a bound, because a row may always lie beyond all
+        others. For a single q of 0 or 1 the private quantile is drawn as in `dpfast.minimum` or
+        `dpfast.maximum`.
     bounds : (float, float), or "auto"
         As in `dpfast.quantile`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
@@ -43,9 +43,9 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
         The least probability that the interval contains the quantile: greater than 0 and less than
         1.
     granularity, method, noise, assume_sorted
-        As in `dpfast.quantile`, or for several as in `dpfast.quantiles`. With a granularity the
-        ends are moved outwards by half of it, because rows may lie between its multiples. For a
-        column of integers without a granularity the ends are integers.
+        As in `dpfast.quantile`, or for several quantiles as in `dpfast.quantiles`. With a
+        granularity the ends are moved outwards by half of it, because rows may lie between its
+        multiples. For a column of integers without a granularity the ends are integers.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     axis : {None, 0, -2}, optional
@@ -91,8 +91,9 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Both ends have the same distance from the quantile, within the bounds: on the side with fewer
-    rows about ``(10 to 20) max(q, 1 - q) / epsilon`` rows lie between the quantile and the end.
+    Both ends have the same distance from the private quantile, unless one is clamped to a bound.
+    About ``(10 to 20) max(q, 1 - q) / epsilon`` rows lie between the quantile and the end on the
+    side with fewer rows.
 
     Cost: as for `dpfast.quantile`.
 
