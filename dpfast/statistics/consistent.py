@@ -2,26 +2,28 @@
 
 Only numbers that already have noise are used: post-processing costs nothing and reads no row.
 
-*Totals.* Parts p with noise of variance v each, and totals t_k of them over some axes with variance
-v_k, have independent noise. The parts x that fit all of them best make
+*Totals.* The parts p have noise of variance v each. The totals t_k, sums of the parts over some
+axes, have noise of variance v_k. All noise is independent. Least squares chooses the parts x for
+which
 
     sum (x - p)^2 / v + sum_k sum (S_k x - t_k)^2 / v_k
 
-least, S_k the sums. Numbers with d axes are a sum of 2^d components, one for each choice of axes on
-which it is the same everywhere and sums to 0 along each of the others. S_k multiplies a component
-by the number N of cells of a sum, or makes it 0; and t_k has an N-th of the cells. So each is a
-mean of those of p and t_k / N with the weights 1 / v and N / v_k (Gauss-Markov: the least variance
-of all unbiased estimates; as Hay, Rastogi, Miklau and Suciu have it for trees, VLDB 2010).
+is least, where S_k x are the sums of x. An array with d axes is the sum of 2^d components, one for
+each set of axes: the component is constant along these axes, and sums to 0 along each other axis.
+S_k either multiplies a component by N, the number of entries that a sum adds, or makes it 0. So
+each component of x is the weighted mean of the components of p and t_k / N, with the weights 1 / v
+and N / v_k. By Gauss and Markov this has the least variance of all unbiased linear estimates (for
+trees: Hay, Rastogi, Miklau and Suciu, VLDB 2010).
 
 *Nonnegative.* The nearest nonnegative parts with the same sum are max(p - s, 0) for one number s
 (Duchi, Shalev-Shwartz, Singer and Chandra, ICML 2008).
 
-*Rounded.* Numbers are rounded down, and those with the largest remainders up, until the sum is the
-rounded one (Hamilton's method).
+*Rounded.* All numbers are rounded down. Then the numbers with the largest remainders are rounded
+up, until the sum is the rounded sum (Hamilton's method).
 
-Both are done within each exact total by itself, or with all numbers if none is exact. Several exact
-totals that cross one another may have no parts that are not negative, or rounded, at all: so one is
-taken.
+Both steps are done for each sum of an exact total separately, or for all numbers together if no
+total is exact. Only one exact total is allowed: several that cross may have no nonnegative or
+rounded parts at all.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ MOST = 1e100
 
 
 def not_below_0(answers: Any) -> Any:
-    """Return the answers with 0 for negative ones, which is no farther from a nonnegative truth."""
+    """Return the answers with 0 in place of negative ones, which increases no error."""
     return max(answers, 0) if isinstance(answers, int) else np.maximum(answers, 0)
 
 
@@ -56,34 +58,38 @@ def consistent(
 ) -> Floats:
     """Make released numbers consistent with released totals, nonnegative, or rounded.
 
+    Noisy counts of towns, for example, do not add up to the noisy count of their country. This
+    function returns counts that do.
+
     Privacy
     -------
-    Post-processing: the function takes answers, and no rows, so it costs nothing (Dwork, McSherry,
-    Nissim and Smith, TCC 2006).
+    The function takes released answers and reads no rows. This is post-processing, so it costs
+    nothing (Dwork, McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
     ----------
     parts : array_like of numbers, of any number of axes
         Answers such as the counts of a histogram.
     totals : sequence of array_like, optional
-        Answers about sums of the parts: each has the shape of the parts, or 1 along the axes that
-        are summed (``keepdims`` of NumPy); a single number is the sum of all parts.
+        Released sums of the parts. Each total is an array with the number of axes of the parts, and
+        the length 1 along the axes that are summed (as with ``keepdims`` of NumPy). A single number
+        is the sum of all parts.
     variances : sequence of float, optional
-        Public: the variance of the noise of a part, and then of each of the totals. By default all
-        are the same. 0 means that a total is exact, which is allowed for one total; others are from
-        1e-100 to 1e100.
+        Public numbers: the variance of the noise of each part, and then the variance of the noise
+        of each total. By default all are the same. One total may have 0, which means that it is
+        exact; other variances are from 1e-100 to 1e100.
     nonnegative : bool, default False
-        Whether to return the nearest nonnegative numbers with the same sums. These are biased:
-        small counts are too large on average, and large counts too small.
+        Whether to return the nearest nonnegative numbers with the same sums. These numbers are
+        biased: small counts are too large on average, and large counts too small.
     decimals : int, optional
-        Round to this number of decimals, as `numpy.round` does, so that the sum of all rounded
-        numbers is their rounded sum. With an exact total, the sums along its axes are rounded, and
-        kept.
+        The number of decimals to round to, as in `numpy.round`. Some numbers are rounded up and
+        others down, so that the rounded numbers add up to the rounded sum. With an exact total,
+        this holds for each of its sums.
 
     Returns
     -------
     float64 array of the shape of the parts
-        The consistent parts. Sums of these are the consistent totals.
+        The consistent parts. Their sums are the consistent totals.
 
     Raises
     ------
@@ -96,8 +102,10 @@ def consistent(
 
     Notes
     -----
-    Least squares gives the unbiased estimates of least variance; after `nonnegative` or `decimals`
-    the estimates are biased. Cost: ``2**d`` passes over the parts for d axes, and a sort.
+    The parts are the linear unbiased estimates of least variance. `nonnegative` and `decimals` bias
+    them.
+
+    Cost: ``2**d`` passes over the parts for d axes, and a sort.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Private covariance matrices: exact sums of products of cells, with integer noise.
 
-Column i of a row is a cell u_i of 0 .. s_i. Three sets of sums can be released. Which one, and with
-which noise, is chosen by the mean error of all entries (`measurement.choice`), for means half-way
-between the middle and a bound. All sums together are one release (`noise.box`), because a row may
-change all of them at once.
+Column i of a row is a cell u_i of 0 .. s_i. Three sets of sums can be released.
+`measurement.choice` chooses the set and its noise by the mean error of all entries, for columns
+whose means are half-way between the middle and a bound. All sums together are one release
+(`noise.box`), because a row may change all of them at once.
 
 *Entries, for a public n.* Entry (i, j) of the matrix is the following number divided by n^2:
 
@@ -14,32 +14,33 @@ and write such a term as (a - c) (b - d), where c and d in [0, 1] are fixed and 
 are replaced. It is largest at (1 - c) (1 - d) or c d, and least at -c (1 - d) or -(1 - c) d. Any
 such two differ by 1 - d, 1 - c, c or d.
 
-*The Gram matrix, for a public n.* Gaussian noise can be smaller for it. Let w_i = 2 u_i - s_i, so
-that z_i = w_i / s_i is column i between -1 and 1. Let d be the number of columns that are not
-constant, and x the row (c, z) for a public c. The Gram matrix, the sum of x x', contains n c^2, the
-sums of c z_i, and the sums of z_i z_j. From these follows
+*The Gram matrix, for a public n.* Gaussian noise on this matrix can be smaller. Let w_i = 2 u_i -
+s_i, so that z_i = w_i / s_i is column i between -1 and 1. Let d be the number of columns that are
+not constant, and x the row (c, z) for a public c. The Gram matrix, the sum of x x', contains n c^2,
+the sums of c z_i, and the sums of z_i z_j. From these follows
 
     V_ij / (s_i s_j) = (n sum(z_i z_j) - sum(z_i) sum(z_j)) / 4.
 
 A row x that is replaced by y changes it by x x' - y y'. The squared Frobenius norm of this is |x|^4
-+ |y|^4 - 2 (x'y)^2 <= 2 M^2, where M = c^2 + d. The entry n c^2 does not change. All others except
-those of the diagonal are in the matrix twice. So, for the changes d_i of the sums and d_ij of the
-products, 2 c^2 sum(d_i^2) + 2 sum_(i<j)(d_ij^2) + sum(d_ii^2) is at most 2 M^2. This is an
++ |y|^4 - 2 (x'y)^2 <= 2 M^2, where M = c^2 + d. The entry n c^2 does not change. Each other entry
+that is not on the diagonal is in the matrix twice. So, for the changes d_i of the sums and d_ij of
+the products, 2 c^2 sum(d_i^2) + 2 sum_(i<j)(d_ij^2) + sum(d_ii^2) is at most 2 M^2. This is an
 ellipsoid, with axes in proportion to M / c for sums, M for products and sqrt(2) M for squares
 (`noise.box`, `ellipsoid_noise`).
 
-For Gaussian noise, compare the variances in units of s_i s_j / 4. That of an entry is M^2 (1 +
-(m_i^2 + m_j^2) / c^2) / n^2 to first order, for means m_i of z, and twice that on the diagonal.
-That of V_ij by itself is 16 for each of d (d + 1) / 2 entries. With c^2 about sqrt(d) / 2, the
-first is less for d > 1 at all means up to 0.7, and hardly more at the bounds.
+For Gaussian noise, compare the variances in units of s_i s_j / 4. With the Gram matrix, an entry
+has the variance M^2 (1 + (m_i^2 + m_j^2) / c^2) / n^2 to first order, for means m_i of z, and twice
+as much on the diagonal. With noise on V_ij itself, it is 16 for each of d (d + 1) / 2 entries. With
+c^2 about sqrt(d) / 2, the first is less for d > 1 at all means up to 0.7, and hardly more at the
+bounds.
 
-For noise of the box, each sum has a size of its own: 2 s_i, 2 s_i s_j and s_i^2. A product then
-needs half of the noise of V_ij, and a square a quarter.
+For noise of the box, the sensitivities of the sums are 2 s_i, 2 s_i s_j and s_i^2. The sum of a
+product then needs half of the noise of V_ij, and the sum of a square needs a quarter.
 
-*With a private n,* the released numbers are the number of rows, the sums of w_i = 2 u_i - s_i,
-those of the products w_i w_j, and those of 2 w_i^2 - s_i^2. A row that is added or removed changes
-these by at most 1, s_i, s_i s_j and s_i^2. If there is a `where`, a replaced row changes the number
-of rows by at most 1, and all others by at most twice as much.
+*With a private n,* the released numbers are the number of rows and the sums of w_i = 2 u_i - s_i,
+of the products w_i w_j, and of 2 w_i^2 - s_i^2. A row that is added or removed changes these by at
+most 1, s_i, s_i s_j and s_i^2. If there is a mask (`where`), a replaced row changes the number of
+rows by at most 1, and each other sum by at most twice as much.
 
 *Errors with a private n.* Let these be the noises, each in units of its own scale: e of the number
 of rows, f and g of the two sums, h of the sum of products. Let R = n + e. Let a and b be the means
@@ -193,7 +194,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
 
     @property
     def spans(self) -> list[int]:
-        """The largest cell of each column."""
+        """The number of the largest cell of each column."""
         return [column.span for column in self.cells]
 
     @property
@@ -241,7 +242,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
 
     @cached_property
     def weights(self) -> tuple[float, ...]:
-        """The squared error in all entries that each sum causes when off by its sensitivity."""
+        """The squared error in all entries that each sum causes if it is off by its sensitivity."""
         sizes, scales = self.sizes(MANY_ROWS), self.scales(MANY_ROWS)
         weights = [0.0] * len(sizes)
         for entry, (i, j, size) in enumerate(self.upper_entries):
@@ -285,8 +286,8 @@ class OfSums(Mechanism[Floats], AddsUnits):
     ) -> tuple[Floats, ErrorBar]:
         """Return noisy covariances, with error bars for a likely lower bound on the number of rows.
 
-        The number of rows is below that bound with a part of the failure probability, and the
-        error bar for the bound fails with the rest of the failure probability.
+        The failure probability has two parts: one that the number of rows is below that bound, and
+        one that the error bar for the bound fails.
         """
         if self.has_public_rows:
             return super().answered(summary, generator, rows, confidence)
@@ -403,7 +404,8 @@ class OfSums(Mechanism[Floats], AddsUnits):
     def off(self, rows: int, failure: float) -> list[Fraction]:
         """Return a bound on each entry's error, as a part of the product of its columns' spans.
 
-        Bounds differ by the rounding of noise alone, which is most for the smallest spans.
+        The bounds of entries differ only by the rounding of noise, which is largest for the
+        smallest spans.
         """
         of_rows, of_mean = self.rare(rows, RARE * failure / 4)
         likely = (1 - RARE) * failure if of_mean else failure
@@ -423,7 +425,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         return [kinds[i == j] if size else Fraction(0) for i, j, size in self.upper_entries]
 
     def rare(self, rows: int, failure: float) -> tuple[Fraction, Fraction]:
-        """Return rarely exceeded bounds of the noise of the row count, and of n times a mean."""
+        """Return bounds, rarely exceeded, on the noise of the row count and of n times a mean."""
         spans = [span or MANY_ROWS for span in self.spans]
         of_rows = self.half_width(rows, failure, {0: 1} if self.heads else {})
         first = self.heads + spans.index(min(spans))
@@ -472,7 +474,7 @@ class OfGram(OfSums):
 
 @dataclass(frozen=True)
 class OfEntries(OfSums):
-    """The mechanism for a public number of rows that adds noise to the entries V_ij themselves."""
+    """The mechanism for a public number of rows that adds noise to the entries V_ij directly."""
 
     has_public_rows: ClassVar[bool] = True
     note: ClassVar[str] = NOISE
@@ -502,29 +504,32 @@ class OfEntries(OfSums):
 def covariance(data: Any, **arguments: Any) -> Any:
     """Release the covariance matrix of some columns, each clamped to its public bounds.
 
-    Columns are the variables and rows the observations, as with ``numpy.cov(data, rowvar=False,
-    ddof=ddof)``; the diagonal is what `variance` releases with ``axis=0``.
+    Each column is a variable and each row an observation, as with ``numpy.cov(data, rowvar=False,
+    ddof=ddof)``. The diagonal has the variances of the columns.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row of all columns, added or removed (`n` is private),
-    or replaced (`n` is public). The whole matrix satisfies the requested loss. With a private `n`,
-    noise is added to the number of rows, the sums and the sums of products, and the matrix is
-    computed from these noisy sums. With a public `n`, noise is added to the sums and the sums of
-    products, or to the entries of the matrix, of sensitivity ``(hi_i - lo_i) (hi_j - lo_j) (n - 1)
-    / n**2``, whichever gives less error. One row may change all of these numbers. So the noise of
-    each number is proportional to its sensitivity, as in `sum` with ``axis=0``, or is Gaussian for
-    the Frobenius norm of the matrix of sums. A row changes this matrix by at most sqrt(2) times the
-    largest squared length of a row. Sums are exact integers, and so is the noise.
+    or replaced (`n` is public). The loss covers the whole matrix. With a private `n`, noise is
+    added to the number of rows, the sums of the columns and the sums of their products, and the
+    matrix is computed from these noisy sums. With a public `n`, noise is added either to the sums
+    and the sums of products, or to the entries of the matrix, whose sensitivity is ``(hi_i - lo_i)
+    (hi_j - lo_j) (n - 1) / n**2``. The choice that gives less error is taken, by public numbers
+    alone.
+
+    One row may change all of these numbers. So the noise of each number is proportional to its
+    sensitivity, as in `sum` with ``axis=0``, or it is Gaussian noise for the Frobenius norm of the
+    matrix of sums. A replaced row changes this matrix by at most sqrt(2) times the largest squared
+    length of a row. Sums and noise are exact integers.
 
     Parameters
     ----------
     data : array_like of shape (n, d), structured array, table, or source
-        As in `sample_and_aggregate`: a null in a table is NaN.
+        The columns, in a form that `sample_and_aggregate` takes. A null in a table counts as NaN.
     bounds : sequence of d pairs of float, or "auto"
         Public limits of each column, in its units; values outside are clamped. The bounds must not
-        come from the data. "auto" draws the bounds of each column for an equal part of a quarter of
-        the loss, as `dpfast.bounds` does; data without a dtype, such as a list, are refused,
+        come from the data. "auto" draws bounds as `dpfast.bounds` does, for a quarter of the loss
+        in equal parts for all columns. It is refused for data without a dtype, such as a list,
         because their number of columns is unknown.
     ddof : int, default 0
         Sums of products of deviations are divided by ``n - ddof``.
@@ -557,9 +562,9 @@ def covariance(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     float64 array of shape (d, d)
-        Symmetric; each entry is within the limits that follow from the bounds. With noise it need
-        not be positive semidefinite. Values are rounded to the nearest of about ``2**30`` values
-        between their bounds.
+        The private covariance matrix. It is symmetric, but because of the noise it may not be
+        positive semidefinite. Each entry is clamped to the limits that follow from the bounds.
+        Values are rounded to the nearest of about ``2**30`` values between their bounds.
 
     Raises
     ------

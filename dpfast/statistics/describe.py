@@ -1,26 +1,32 @@
 """`describe`: private summary statistics of each column of a table, for one loss.
 
-*Parts.* Bounds of the columns without public ones; the number of rows; for each column the number
-of rows with a value, and the sums of cells and of their squares; its quartiles; and the number of
-rows with each word of a text column, where words are public or shown by the rule of private keys.
-Losses add up, even if a later query depends on earlier answers, as all parts depend on the bounds
-(Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke, TCC 2016). Their shares are
-public numbers. Each part is a measurement that is proved elsewhere: `outer_bounds.DrawnBounds`,
-`totals.count`, `linear.LinearMeasurement` with the features of a variance, of all columns in one
-vector, `quantiles.recursive`, and noise on counts.
+*Parts.* Each part of a description is a measurement that is proved elsewhere:
 
-*Which loss.* Pure epsilon is divided among d columns in d parts, which costs d times the error;
-rho is, too, at its root. With a delta, epsilon may be spent as the largest rho that implies both
-(`conversions.rho_within`): that is done where a column's draw has the higher rate by it.
+* bounds of the columns without public bounds (`outer_bounds.DrawnBounds`);
+* the number of rows (`totals.count`);
+* for all columns in one vector, the number of rows with a value, and the sums of cells and of their
+  squares (`linear.LinearMeasurement` with the features of a variance);
+* quartiles of each column (`quantiles.recursive`);
+* the number of rows with each word of a text column. Words are public, or partition selection shows
+  them.
 
-*Words.* A row adds 1 to one cell of each of t columns of words. An added or removed row changes t
-counts by 1, a replaced row at most 2 t, for any words. If no words are public, a share of a loss
-with a delta shows words of enough rows: the pairs of a column and a word are keys of a row, which
-has at most one for each such column (`selection.key_selection`). Shown words are a private answer,
+The parts have public shares of the loss. Losses add up, although later parts depend on the bounds
+that the first part releases (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke,
+TCC 2016).
+
+*Which loss.* The loss is divided equally among d columns. The error of each column then grows by a
+factor of d for epsilon, and of sqrt(d) for rho. With a delta, the largest rho that implies
+(epsilon, delta) may be spent instead (`conversions.rho_within`). That is done if a column's draw
+then has the higher rate.
+
+*Words.* With t columns of words, an added or removed row changes t counts by 1, and a replaced row
+changes at most 2 t counts. If no words are public, a share of a loss with a delta shows the words
+of enough rows. The keys of this partition selection are pairs of a column and a word, of which a
+row has at most one for each column (`selection.key_selection`). Shown words are a private answer,
 so they can be used as public words for counts with other noise.
 
-*Neighbors.* A row may miss a value, which is a function of that row alone. So it is masked in that
-column, and the number of rows of a column is private under both relations.
+*Neighbors.* Whether a row misses a value is a function of that row alone. So missing values are
+masked, and the number of rows with a value in a column is private under both relations.
 """
 
 from __future__ import annotations
@@ -103,7 +109,7 @@ class Columns(Answer):
 
 @dataclass(frozen=True)
 class Described:
-    """A column of the table, with the bounds or words that turn it into numbers.
+    """A column of the table, with the public bounds or words that decide how it is described.
 
     `limits` are public bounds, None where bounds are to be drawn. `words` are public words, None if
     partition selection shows some of the rows' words. `units` turn numbers back into times.
@@ -151,7 +157,7 @@ class Moments(Variance):
 
 
 def spent_as(loss: Loss, columns: int) -> Loss:
-    """Return the loss to divide among the parts: epsilon, or rho where that makes draws better."""
+    """Return the loss to divide among the parts: epsilon, or rho if its draws have less error."""
     if not isinstance(loss, Approx):
         return loss
     rho = rho_within(loss.epsilon, loss.delta)
@@ -194,7 +200,7 @@ class Description(Mechanism[Answer]):
 
     @cached_property
     def unknown(self) -> list[int]:
-        """The numbers of the columns whose bounds are drawn."""
+        """The indices of the columns whose bounds are drawn."""
         return [i for i, column in enumerate(self.columns) if column.limits is None]
 
     @cached_property
@@ -246,7 +252,7 @@ class Description(Mechanism[Answer]):
         return RecursiveQuantiles(*ends, self.neighbors, "drop", loss, **public)
 
     def tried(self) -> Description:
-        """Return this description after making each measurement, to refuse too small a loss."""
+        """Return this description after a trial of each measurement, to refuse too small a loss."""
         grids = [column.cells(column.limits or ANY) for column in self.columns]
         _ = self.rows, self.sums(grids).loss, "words" in self.parts and self.words
         _ = [self.bounds(name) for name in BOUNDS.keys() & self.parts.keys()]
@@ -332,7 +338,7 @@ class Description(Mechanism[Answer]):
 
 
 class CellsOfRows(draws.Column):
-    """A column, for quantile draws, whose rows are cell numbers already; NOT PRIVATE."""
+    """A column for quantile draws whose rows are numbers of cells; NOT PRIVATE."""
 
     def cells(self, values: Any) -> Any:
         return values
@@ -467,21 +473,23 @@ def _pairs(name: str, value: Any) -> Any:
 def describe(data: Any, **arguments: Any) -> Any:
     """Release summary statistics of each column of a table, for one loss.
 
-    Only the types of the columns have to be known.
+    Use it as a first look at a table: nothing but the types of the columns has to be known.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
-    the requested loss, for all columns together. It releases bounds of the columns, the number of
-    rows, numbers of rows with a value, means and standard deviations as one vector, quartiles of
-    each column, and counts of words (different texts). Words are public or, with a `delta`, private
-    (see Notes). Each release is charged a public share of the loss. The shares add up to the loss,
-    although later releases use the bounds and words of earlier releases (Dwork, McSherry, Nissim
-    and Smith, TCC 2006; for `rho` Bun and Steinke, TCC 2016). `epsilon` is divided among the
-    columns, and so is `rho`, whose errors grow only with the square root of the number of columns.
-    With a `delta` the largest rho that implies (epsilon, delta) is used, if its errors are smaller.
-    Bounds are drawn as in `dpfast.bounds`, first for all numbers and then around the private
-    median; quartiles are drawn as in `quantiles` (``dpfast/statistics/describe.py``).
+    the requested loss, for all columns together. It consists of several releases, each of which is
+    charged a public share of the loss (``dpfast/statistics/describe.py``): bounds, drawn as in
+    `dpfast.bounds`, first for all numbers and then around the private median; the number of rows;
+    for all columns together, the numbers of rows with a value, the means and the standard
+    deviations; quartiles, drawn as in `quantiles`; and counts of words (different texts), which are
+    public or, with a `delta`, private (see Notes). The shares add up to the loss, although later
+    releases use the bounds and words of earlier releases (Dwork, McSherry, Nissim and Smith, TCC
+    2006; for `rho` Bun and Steinke, TCC 2016).
+
+    The loss is divided among the d columns. Errors grow in proportion to d for `epsilon`, and to
+    the square root of d for `rho`. With a `delta`, the largest rho that implies (epsilon, delta) is
+    used if its errors are smaller.
 
     Parameters
     ----------
@@ -490,11 +498,11 @@ def describe(data: Any, **arguments: Any) -> Any:
         a column is described. A column without a type, such as a list or a column of a CSV file,
         counts as numbers, unless it has `categories`; a column of pandas objects counts as text.
     bounds : mapping of str to (float, float), optional
-        Public bounds of the columns with these names, which are then not drawn; for dates and times
-        in the type of the column. A column without bounds has only a count.
+        Public bounds of the columns with these names, which are then not drawn. Bounds of dates and
+        times have the type of the column. Without bounds, such a column has only a count.
     categories : mapping of str to sequence of str, optional
-        Public words of the columns with these names, which are text, for `top` and `freq`. With a
-        `delta` the words of other text columns are private: words of enough rows are shown.
+        Public words of the text columns with these names, for `top` and `freq`. With a `delta`, the
+        words of other text columns are private, and words of enough rows are shown.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -519,12 +527,12 @@ def describe(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     dict of arrays, one entry for each column of the data
-        ``pandas.DataFrame(answer)`` makes a table. `column`, `type` ("number", "whole", "truth",
-        "text", "time"), `count` (of the rows with a value) and `missing` (the share of rows without
-        a value); `mean`, `std`, the quartiles "25%", "50%" and "75%", and `lower` and `upper`, the
-        bounds that rows were clamped to, NaN where a column has none; with `categories` or a
-        `delta`, `top`, the word with the largest noisy count, and `freq`, that count: "" and NaN if
-        no word is shown.
+        The keys are: `column`; `type` ("number", "whole", "truth", "text" or "time"); `count`, the
+        number of rows with a value; `missing`, the share of rows without a value; `mean`; `std`;
+        the quartiles "25%", "50%" and "75%"; and `lower` and `upper`, the bounds that rows were
+        clamped to. Numbers that a column does not have are NaN. With `categories` or a `delta`
+        there are also `top`, the word with the largest noisy count, and `freq`, this count; they
+        are "" and NaN if no word is shown. ``pandas.DataFrame(answer)`` makes a table.
 
     Raises
     ------
@@ -535,17 +543,16 @@ def describe(data: Any, **arguments: Any) -> Any:
     -----
     Numbers are clamped to the bounds and rounded to a public grid of about 2**14 cells between the
     bounds; for whole numbers, a cell is at least 1 wide. The bounds cost 7/24 of the loss. With d
-    columns and n rows, n epsilon / d should be about a thousand or more: with fewer rows the
-    results are near 0. With a `delta`, the rule has the root of d in place of d.
+    columns and n rows, n epsilon / d should be at least about a thousand (n epsilon / sqrt(d) with
+    a `delta`). With fewer rows the results are near 0.
 
     Private words are selected like the private keys of `group_by`, for an eighth of `epsilon` and
-    of `delta`. A row has one word in each text column without `categories`. The probability that a
-    word of few rows, or of one person alone, is shown is bounded by `delta`
-    (``dpfast/selection/key_selection.py``). The selection needs memory for all distinct words. In
-    databases and in partitions of Dask and Spark only public words are supported.
+    of `delta`. `delta` bounds the probability that a word of few rows, or of only one person, is
+    shown (``dpfast/selection/key_selection.py``). The selection needs memory for all distinct
+    words. Databases and partitions of Dask and Spark support only public words.
 
-    Cost: two reads of the data, or one with `bounds` of all columns and no private words, and some
-    milliseconds for a column.
+    Cost: two reads of the data, or one read if all columns have `bounds` and no words are private,
+    and some milliseconds for each column.
 
     Examples
     --------

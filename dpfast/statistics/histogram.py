@@ -1,20 +1,22 @@
 """Private histograms over public bins: exact counts with integer noise.
 
 A row is in at most one bin. A row that is added or removed changes one count by 1, so the L1 and
-the L2 sensitivity of all counts is 1. A row that is replaced may leave one bin and enter another:
-the sensitivities are 2 and sqrt(2).
+the L2 sensitivity of all counts is 1. A row that is replaced may leave one bin and enter another,
+so the sensitivities are 2 and sqrt(2).
 
-Weights are cells of a public grid, of which the largest has size M and which lie at most D apart. A
-row that is added or removed changes one sum by M. A replaced row changes two sums by M, or, in one
-bin, one sum by D <= 2 M: L1 is 2 M, and the square of L2 is the larger of 2 M^2 and D^2; that is
-two moves of one sum by M, for staircase noise. Sums are exact integers, cut at 2^62, which only
-brings them closer together.
+Weights are cells of a public grid. Let M be the largest absolute value of a cell, and D the largest
+difference of two cells. A row that is added or removed changes one sum by at most M. A replaced row
+changes two sums by at most M each, or, if it stays in its bin, one sum by at most D <= 2 M. So the
+L1 sensitivity is 2 M, and the square of the L2 sensitivity is the larger of 2 M^2 and D^2. For
+staircase noise these are two moves of one sum by M. Sums are exact integers, clamped to 2^62, which
+only brings them closer together.
 
-*Units.* If a privacy unit has c rows in bins, min(c, m) rows count; if n of them are in one bin, n
-min(c, m) / c count there, rounded towards zero to parts of a row (`summaries.units`). So all bins
-together change by at most m in L1, and hence in L2, for any number of changed bins. Parts in
-several bins are not a single move, which staircase noise would need. Weights are bounded alike, and
-bins then move by m times M. Noise is in parts of a row, and noisy counts are rounded to rows.
+*Units.* Let a privacy unit have c rows in bins, n of them in one bin. These n rows count as n
+min(c, m) / c rows, rounded towards zero to a multiple of a small fraction of a row
+(`summaries.units`). So a unit changes all bins together by at most m in L1, and hence in L2,
+however many bins it changes. There is no staircase noise, because fractions in several bins are not
+a single move. Weights are bounded in the same way, and all bins together then change by at most m
+M. Noise is added in fractions of a row, and noisy counts are rounded to whole rows.
 """
 
 from __future__ import annotations
@@ -84,7 +86,7 @@ PARTS = 20
 class Bins:
     """The public bins of one axis; see `dpfast.histogram`.
 
-    Categories that are numbers have the `name` of their argument.
+    For categories that are numbers, `name` is the name of their argument.
     """
 
     edges: NDArray[Any]
@@ -125,7 +127,7 @@ class Bins:
 
 @dataclass(frozen=True, kw_only=True)
 class Binned(Automatic[Value]):
-    """Counts of rows in public bins: base of histograms and of other statistics of binned rows.
+    """Base of histograms and of other statistics of counts in public bins.
 
     Parameters
     ----------
@@ -312,7 +314,7 @@ def rounded(numbers: NDArray[np.int64], shift: int) -> NDArray[np.int64]:
 
 
 def of_people(size: int, numbers: int, vectors: int) -> Sensitivity:
-    """Return the sensitivity of sums when neighbors differ by `vectors` of L1 norm `size` each."""
+    """Return the sensitivity of sums that differ by `vectors`, each of L1 norm `size`."""
     return Sensitivity(numbers, vectors * size, vectors * size**2, size)
 
 
@@ -330,7 +332,7 @@ def of_weights(cells: Cells, neighbors: str) -> Sensitivity:
 class BinCounts(Mechanism[Any], AddsUnits):
     """The mechanism of counts in public bins: exact counts with integer noise.
 
-    `fine` is the log2 of the parts of a row that are counted.
+    Counts are in units of ``2**-fine`` rows.
     """
 
     statistic: Binned[Any]
@@ -565,38 +567,37 @@ def histogram(data: Any, **arguments: Any) -> Any:
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the requested loss: a replaced row changes two counts by 1,
-    an added or removed row changes one, for any number of bins and axes (Dwork, McSherry, Nissim
-    and Smith, TCC 2006). The counts are exact, and so is the noise: discrete Laplace or Gaussian,
-    or a rounded Gaussian for `delta`. Bins must not come from the data.
+    (`n` is public). The call satisfies the requested loss. An added or removed row changes one
+    count by 1, and a replaced row two counts, for any number of bins and axes (Dwork, McSherry,
+    Nissim and Smith, TCC 2006). Counts and noise are exact integers: the noise is discrete Laplace,
+    discrete Gaussian for `rho`, or rounded Gaussian with `delta`. Bins must not come from the data.
 
-    With `weights` a row changes a sum by its weight, at most the largest of `weight_bounds` in
-    size; weights are rounded to a public grid, and sums of them are exact integers.
+    With `weights` a row changes a sum by its weight, and so at most by the largest absolute value
+    in `weight_bounds`. Weights are rounded to a public grid, so their sums are exact integers.
 
-    With `ids`, if a person has c rows in bins, and c is more than `max_rows` = m, each of these
-    rows counts m / c. So a person changes all bins together by at most m.
+    With `ids`, let m be `max_rows`. If a person has c > m rows in bins, each of these rows counts m
+    / c. So a person changes all counts together by at most m.
 
     Parameters
     ----------
     data : array_like of shape (n,) or (n, d), table, or source
         One column, or d of them for a histogram in d dimensions (a matrix, a structured array, a
         table, `dpfast.scan` with a list of columns). A column of text may be a list, a NumPy array
-        of text or objects, a column of pandas, Arrow or Polars (dictionary-encoded too), or a
-        column of a file.
+        of text or objects, a column of pandas, Arrow or Polars (also a dictionary-encoded one), or
+        a column of a file.
     bins : int, sequence of float, or sequence of d of these
         The number of equally wide bins between the `bounds`, or public edges, ascending. A bin
         contains its lower edge but not the upper one; the last bin contains both, as in
         `numpy.histogram`.
     bounds : (float, float), sequence of d such pairs, or "auto"
-        Public limits, for bins that are given by number. Rows beyond the first and the last edge
-        are in no bin. For one column, "auto" draws the limits for a quarter of the loss, as in
-        `sum`.
+        Public limits of the bins, if `bins` is a number. Rows beyond the first or the last edge are
+        in no bin. For one column, "auto" draws the limits for a quarter of the loss, as in `sum`.
     categories : sequence of str, float or bool, or sequence of d of these
-        Instead of `bins`, a public list of texts, or of numbers or truth values in ascending order:
-        a row is counted in the category that it equals. Text is compared exactly (bytes as UTF-8).
-        A category that the column's type cannot hold is refused; a list or objects have no type.
-        With both `bins` and `categories`, each is a sequence of d entries, and for each axis one of
-        the two entries is None. The `bounds` of an axis that needs no bounds are None too.
+        Instead of `bins`, a public list of texts, or of numbers or truth values in ascending order.
+        A row is counted in the category that it equals. Text is compared exactly (bytes as UTF-8).
+        A category that the column's type cannot hold is refused. If some axes have bins and others
+        categories, pass both as sequences of d entries, with None in the other sequence of each
+        axis. An axis that needs no bounds has None in `bounds`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -625,15 +626,15 @@ def histogram(data: Any, **arguments: Any) -> Any:
         Public limits of the weights, with `weights`; weights outside are clamped.
     nonnegative : bool, default False
         Whether counts below 0 are replaced by 0, which costs nothing. Small counts, and sums of
-        many counts, are then too large on average; error bars stay valid. `dpfast.consistent` keeps
-        their sum.
+        many counts, are then too large on average; error bars stay valid. `dpfast.consistent`
+        removes negative counts and keeps the sum.
 
     Returns
     -------
     counts : ndarray of int64, shape (bins,) or one bin count for each dimension
-        Private counts, or with `weights` sums of weights, float64. They are unbiased, so they may
-        be negative, unless `nonnegative` is true. NaN and null are in no bin; an integer beyond
-        2**53 counts as the float64 nearest to it.
+        Private counts, or with `weights` float64 sums of weights. They are unbiased, so they may be
+        negative, unless `nonnegative` is true. NaN and null are in no bin. An integer beyond 2**53
+        counts as the float64 nearest to it.
     edges : ndarray, or list of d of them
         The edges, or the categories: float64, text or bool.
 
@@ -644,7 +645,7 @@ def histogram(data: Any, **arguments: Any) -> Any:
 
     See Also
     --------
-    dpfast.group_by : Counts and other statistics of groups, private keys, and people (`ids`).
+    dpfast.group_by : Counts and other statistics of groups, also with private group keys.
 
     Notes
     -----
@@ -703,7 +704,7 @@ def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], 
 
 
 def _mixed(bins: Any, bounds: Any, categories: Any) -> tuple[Bins, ...]:
-    """Return the axes for two lists in which each axis has either bins or categories."""
+    """Return the checked axes of two lists, of which each axis has an entry in one."""
     rule = "given, or categories instead: for each axis one of the two, and None for the other"
     for listing in (bins, categories):
         if not _listed(listing) or len(listing) != len(bins):
@@ -775,7 +776,7 @@ def categories_of(value: Any, name: str) -> Bins:
 
 
 def _text(name: str, value: Any) -> str:
-    """Return a text that a NumPy array stores completely, or refuse one with trailing nulls."""
+    """Return a text that a NumPy array stores completely; refuse a text with trailing nulls."""
     checks.keeps_end(name, value)
     return checks.text(name, value)
 

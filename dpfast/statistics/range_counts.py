@@ -22,7 +22,7 @@ SHOWN = 20
 
 
 class RangeCounts(ABC):
-    """Base of answers with noisy counts of bins whose sums over ranges have small errors."""
+    """Base of answers whose noisy counts of bins have small errors when they are added up."""
 
     __slots__ = ()
 
@@ -46,11 +46,11 @@ class RangeCounts(ABC):
 
     @property
     def cumulative(self) -> Floats:
-        """The noisy number of rows below each edge, made ascending from 0 on.
+        """The noisy number of rows below each edge, which ascends from 0.
 
-        Sums of counts are made increasing: the result is the mean of two increasing sequences, the
-        least that is nowhere below the sums and the largest that is nowhere above them. The largest
-        error of the result is at most the largest error of the sums.
+        The sums of noisy counts may descend. So the result is the mean of two ascending sequences:
+        the least sequence that is nowhere below the sums, and the largest that is nowhere above
+        them. Its largest error is at most the largest error of the sums.
         """
         self._require_one_column()
         sums = np.concatenate([np.zeros(1), np.cumsum(self.counts)])
@@ -63,13 +63,14 @@ class RangeCounts(ABC):
         Parameters
         ----------
         lo, hi : float, or a time or category as the edges are
-            Of categories, all from `lo` to `hi` count. Beyond the edges there are no rows. A range
-            that ends within a bin takes a share of the bin, as if its rows were evenly spread.
+            If the edges are categories, all from `lo` to `hi` count, both included. Beyond the
+            edges there are no rows. A range that ends within a bin takes a share of the bin, as if
+            the bin's rows were evenly spread.
 
         Returns
         -------
         float
-            An unbiased estimate, except for the share of a bin that the range divides.
+            An estimate. It is unbiased if the range divides no bin.
         """
         first, stop = self._ends_of(lo, hi)
         sums = np.concatenate([np.zeros(1), np.cumsum(self.counts)])
@@ -87,7 +88,7 @@ class RangeCounts(ABC):
         Returns
         -------
         float
-            A bound of the error that noise makes. It depends on public numbers alone.
+            A bound on the error that the noise causes. It depends on public numbers alone.
         """
         share = checks.share("confidence", confidence)
         factors = self._factors(*self._ends_of(lo, hi))
@@ -122,10 +123,10 @@ class RangeCounts(ABC):
         Returns
         -------
         Answer
-            The columns ``from`` and ``to``, or ``category``; ``count`` and ``share``, the share of
-            the rows of all bins that are in this bin or an earlier one; and their error bars. A
-            share is a quotient of two sums, each of which is within its bar except with half of the
-            failure probability.
+            The columns are ``from`` and ``to``, or ``category``; ``count``; ``share``, the share of
+            the rows of all bins that are in this bin or an earlier bin; and the error bars of both.
+            A share is a quotient of two sums. Its error bar holds if the error bars of both sums
+            hold, and each of these may fail with half of the failure probability.
 
         Examples
         --------

@@ -1,13 +1,13 @@
 """Randomized response (local model): each record is randomized alone, so no curator is trusted.
 
-The local model is the exception in this library: noise is added to each record and not to each
-release. A release is a private answer for each record, which may be stored, shown and shared; the
-loss is for the record. The cost is accuracy: a fraction of n records is known to about ``1 /
-(epsilon sqrt(n))``, not ``1 / (epsilon n)``. If one party may see the data, count them with noise
-instead.
+Elsewhere in dpfast noise is added to an answer about all records. In the local model it is added to
+each record. The result is a private answer for each record, which may be stored, shown and shared,
+and the loss is that of the record. The price is accuracy: a fraction of n records is known to about
+``1 / (epsilon sqrt(n))``, not ``1 / (epsilon n)``. If one party may see the data, count them with
+noise instead.
 
-The distribution of every answer is exact, as are the coins that decide whether an answer is true: a
-coin compares its irrational probability with as many random bits as the comparison needs
+The distribution of every answer is exact. A coin decides whether an answer is true: it compares its
+irrational probability with as many random bits as the comparison needs
 (``csrc/statistics/response.c``; in one of 2**72 flips with mpmath).
 """
 
@@ -82,7 +82,7 @@ PART = 1 << 18
 class Coin:
     """A coin that shows heads with probability ``others / (exp(epsilon) + others)``, exactly.
 
-    `first` and `second` are the first 8 bits of that number and its next 64.
+    `first` is the first 8 bits of that probability, and `second` the next 64 bits.
     """
 
     def __init__(self, epsilon: Fraction, others: int) -> None:
@@ -98,7 +98,7 @@ class Coin:
         return self.others / (grown + self.others)
 
     def decide(self, stream: Stream) -> bool:
-        """Draw the rest of a coin whose first 72 bits equal those of the probability of heads."""
+        """Decide a coin whose first 72 bits equal those of the probability of heads."""
         tail = Tail(self.first << 64 | self.second, stream.word)
         tail.bits = 72
         return tail.below(self.probability)
@@ -174,8 +174,8 @@ def _respond(
 ) -> Prepared[Any]:
     """Return the prepared release of an answer for each entry of the data, with the loss of a row.
 
-    A row is one index of the first axis, and its loss is that of all its answers. A scalar has a
-    NumPy scalar as its answer.
+    A row is one index of the first axis, and its loss covers all answers at this index. The answer
+    for a scalar is a NumPy scalar.
     """
     answers_per_row = max(1, math.prod(data.shape[1:])) if isinstance(data, np.ndarray) else 1
     loss = Pure(epsilon)
@@ -194,7 +194,7 @@ def _respond(
 def _unsigned(array: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
     """Return integers as a contiguous flat array of the unsigned dtype as wide as `kind`.
 
-    A negative integer becomes a large one, which is not a category.
+    A negative integer becomes a large integer, which is not a category.
     """
     fitting = np.ascontiguousarray(array, kind.newbyteorder("=")).reshape(-1)
     return fitting.view(f"u{kind.itemsize}")
@@ -213,25 +213,25 @@ def binary(bits: Any, *, epsilon: Number, **others: Unpack[_Paid]) -> NDArray[An
 def binary(
     bits: Any, *, epsilon: Number, budget: Budget | None = None, rng: Generator | None = None
 ) -> Prepared[NDArray[Any] | np.generic]:
-    """Randomize a yes-or-no answer for each record: return the truth or, at random, its opposite.
+    """Randomize a yes-or-no answer for each record: the truth or, at random, its opposite.
 
     The truth is returned with probability ``exp(epsilon) / (1 + exp(epsilon))``, exactly, and
     independently for each entry.
 
     Privacy
     -------
-    Local model: each answer is epsilon-differentially private about its own bit, for anyone with
-    any knowledge of the other bits (Warner 1965; Dwork, McSherry, Nissim and Smith, TCC 2006).
-    Neighbors are datasets in which one row is replaced; the number of rows is public. The loss is
-    epsilon for an array of one axis. With more axes, a row has d entries, each with a separate
-    answer, and its loss is d epsilon. A repeated call is a further loss.
+    This is the local model: each answer is epsilon-differentially private about its own bit, for
+    anyone with any knowledge of the other bits (Warner 1965; Dwork, McSherry, Nissim and Smith, TCC
+    2006). Neighbors are datasets in which one row is replaced; the number of rows is public. For an
+    array of one axis the loss of a row is epsilon. With more axes a row has d entries, each with
+    its own answer, and the loss of the row is d epsilon. Losses of repeated calls add up.
 
     Parameters
     ----------
     bits : array_like of bool or integers
-        An array of any shape: 0 counts as no, every other value as yes. Data without a dtype, such
-        as a list, have one axis, and each entry is one row: a number other than 0 is yes, and
-        everything else is no, including a nested list and a null. No value is an error.
+        An array of any shape, in which 0 counts as no and every other value as yes. Each entry of a
+        list is one row: a number other than 0 is yes, and everything else is no, also a nested list
+        and a null. No value raises an error.
     epsilon : float, Fraction or Decimal
         The loss of one answer, above 0.
     budget : Budget, optional
@@ -244,20 +244,20 @@ def binary(
     Returns
     -------
     ndarray
-        In the shape and dtype of `bits`, with 0 and 1, or False and True; bool if `bits` has no
-        dtype. A scalar for a scalar.
+        The answers, 0 and 1 or False and True, in the shape and dtype of `bits`, or bool if `bits`
+        has no dtype. A scalar for a scalar.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For bad arguments, among them bits of a dtype that is neither integer nor boolean. Nothing
-        is spent.
+        For bad arguments, such as bits of a dtype that is neither integer nor boolean. Nothing is
+        spent.
     BudgetError
         If the budget refuses.
 
     See Also
     --------
-    estimate_binary : what the answers say about all records.
+    estimate_binary : Estimate the fraction of yes among all records from these answers.
 
     Notes
     -----
@@ -314,26 +314,26 @@ def kary(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Prepared[NDArray[Any] | np.generic]:
-    """Randomize a category for each record: return the true category, or another one at random.
+    """Randomize a category for each record: the true category or, at random, another category.
 
     The true category is returned with probability ``exp(epsilon) / (exp(epsilon) + k - 1)``,
     exactly, and each other category with ``1 / (exp(epsilon) + k - 1)``.
 
     Privacy
     -------
-    Local model: each answer is epsilon-differentially private about its own value (Kairouz,
-    Bonawitz and Ramage, ICML 2016). Neighbors are datasets in which one row is replaced; the number
-    of rows is public. A row of d entries has d answers, and its loss is d epsilon. A budget in rho
-    is charged the exact supremum over orders for k answers (`dpfast.privacy.Draws`). A repeated
-    call is a further loss.
+    This is the local model: each answer is epsilon-differentially private about its own value
+    (Kairouz, Bonawitz and Ramage, ICML 2016). Neighbors are datasets in which one row is replaced;
+    the number of rows is public. A row of d entries has d answers, and its loss is d epsilon. A
+    budget in rho is charged the exact zCDP loss of an answer among k categories
+    (`dpfast.privacy.Draws`). Losses of repeated calls add up.
 
     Parameters
     ----------
     values : array_like
         Integers 0 .. k - 1, or labels, in an array of any shape. Any other value, and a null,
-        counts as `default`, so that no value is an error: an error would be an answer without
-        noise. Data without a dtype, such as a list, have one axis, and each entry is one row with
-        the category that it equals; a nested list equals none.
+        counts as `default`: no value raises an error, because an error would be an answer without
+        noise. Each entry of a list is one row, in the category that the entry equals; a nested list
+        equals no category.
     categories : int or array_like
         The number of categories, or their labels (integers or text), which are public.
     epsilon : float, Fraction or Decimal
@@ -350,8 +350,8 @@ def kary(
     Returns
     -------
     ndarray
-        In the shape of `values`: integers, in the dtype of `values` if it can hold all categories
-        and otherwise int64; or labels. A scalar for a scalar.
+        The answers, in the shape of `values`: labels, or integers in the dtype of `values`, or in
+        int64 if that dtype cannot hold all categories. A scalar for a scalar.
 
     Raises
     ------
@@ -362,8 +362,8 @@ def kary(
 
     See Also
     --------
-    estimate_kary : what the answers say about all records.
-    unary : better for more than ``3 exp(epsilon) + 2`` categories.
+    estimate_kary : Estimate the fraction of each category among all records from these answers.
+    unary : A more accurate method for more than ``3 exp(epsilon) + 2`` categories.
 
     Notes
     -----
@@ -414,23 +414,22 @@ def unary(
     """Randomize k bits for each record, one for each category (optimized unary encoding).
 
     The bit of the true category is a fair coin; each other bit is 1 with probability ``1 /
-    (exp(epsilon) + 1)``, exactly. With many categories the bits are more accurate than an answer of
-    `kary`.
+    (exp(epsilon) + 1)``, exactly. With many categories, estimates from these bits are more accurate
+    than from answers of `kary`.
 
     Privacy
     -------
-    Local model: the bits of a record together are epsilon-differentially private about its value
-    (Wang, Blocki, Li and Jha, USENIX Security 2017; as pure privacy of a product, Dwork, McSherry,
-    Nissim and Smith, TCC 2006). Neighbors are datasets in which one row is replaced; the number of
-    rows is public. A row of d values has a loss of d epsilon. A budget in rho is charged about as
-    much as for one answer of `kary` with exp(epsilon) + 3 categories. A repeated call is a further
-    loss.
+    This is the local model: the bits of a record together are epsilon-differentially private about
+    its value (Wang, Blocki, Li and Jha, USENIX Security 2017; Dwork, McSherry, Nissim and Smith,
+    TCC 2006). Neighbors are datasets in which one row is replaced; the number of rows is public. A
+    row of d values has a loss of d epsilon. A budget in rho is charged about as much as for one
+    answer of `kary` with exp(epsilon) + 3 categories. Losses of repeated calls add up.
 
     Parameters
     ----------
     values : array_like
-        As in `kary`. For a value that is not a category, all bits are as for false categories, and
-        no value is an error.
+        As in `kary`, except that a value that is not a category has no true bit: each of its bits
+        is 1 with probability ``1 / (exp(epsilon) + 1)``. No value raises an error.
     categories : int or array_like
         The number of categories, or their labels (integers or text), which are public.
     epsilon : float, Fraction or Decimal
@@ -444,7 +443,7 @@ def unary(
     Returns
     -------
     ndarray of bool
-        In the shape of `values`, with one more axis of length k.
+        The bits, in the shape of `values` with one more axis of length k.
 
     Raises
     ------
@@ -455,14 +454,16 @@ def unary(
 
     See Also
     --------
-    estimate_unary : what the answers say about all records.
+    estimate_unary : Estimate the fraction of each category among all records from these bits.
 
     Notes
     -----
-    Between two values the bits of two categories differ in distribution: 1/2 against q = 1 /
-    (e^epsilon + 1) each. The largest ratio is (1/2)(1 - q) / (q (1/2)) = e^epsilon. A value that is
-    not a category differs from others in one bit, by less. Cost: one pass over the bits, with about
-    8 random bits each.
+    For two values, only the bits of their two categories differ in distribution: each is 1 with
+    probability 1/2 for one value and q = 1 / (e^epsilon + 1) for the other. The largest ratio is
+    (1/2)(1 - q) / (q (1/2)) = e^epsilon. A value that is not a category differs from others in one
+    bit, by less.
+
+    Cost: one pass over the bits, with about 8 random bits each.
 
     Examples
     --------
@@ -493,9 +494,9 @@ def unary(
 def _alike(epsilon: Fraction) -> int:
     """Return the k for which an answer of `kary` costs at least as much as the bits of `unary`.
 
-    The bits' likelihood ratio is e^epsilon, 1 or e^-epsilon, with e^epsilon / N, 1/2 and 1 / N for
-    N = 2 (e^epsilon + 1). So is the loss of k answers with N = e^epsilon + k - 1 (rounding k down
-    gives a larger loss).
+    The likelihood ratio of the bits is e^epsilon, 1 or e^-epsilon, with the probabilities e^epsilon
+    / N, 1/2 and 1 / N for N = 2 (e^epsilon + 1). The likelihood ratio of an answer of `kary` has
+    the same form, for N = e^epsilon + k - 1. Rounding k down gives a larger loss.
     """
     return math.floor(exp(Interval.of(min(epsilon, Fraction(50)))).low) + 3
 
@@ -507,9 +508,9 @@ class Estimate(Generic[Value]):
     Attributes
     ----------
     value : float or ndarray
-        The estimated fraction; unbiased, so it may lie outside 0 .. 1.
+        The estimated fraction. It is unbiased, so it may lie outside 0 .. 1.
     variance : float or ndarray
-        The estimated variance of `value`; unbiased, too.
+        The estimated variance of `value`. It is unbiased, too.
     low, high : float or ndarray
         The ends of the confidence interval, within 0 .. 1.
     confidence : float
@@ -534,9 +535,10 @@ class Estimate(Generic[Value]):
 def _estimate(
     count: Any, n: int, keep: float, stray: float, gap: float, of: str, confidence: Any
 ) -> Estimate[Any]:
-    """Estimate the fraction of records that are yes, from the `count` of n private yes answers.
+    """Estimate the fraction of true yes among n records, from the `count` of private yes answers.
 
-    A record answers yes with probability `keep` if yes is true, else `stray`; gap = keep - stray.
+    A record answers yes with probability `keep` if yes is true, and otherwise with probability
+    `stray`; `gap` is keep - stray.
     """
     checks.choice("of", of, get_args(Of))
     level = checks.positive("confidence", confidence)
@@ -598,7 +600,7 @@ def _axes(axis: Any, dimensions: int) -> int | None:
     if not checks.is_whole(axis):
         checks.fail_type("axis", "None or an integer", axis)
     if not -dimensions <= axis < dimensions:
-        checks.fail("axis", f"an axis of {dimensions}", axis)
+        checks.fail("axis", f"from {-dimensions} to {dimensions - 1}", axis)
     return int(axis) % dimensions
 
 
@@ -624,7 +626,7 @@ def estimate_binary(
     confidence: Number = 0.95,
     axis: int | None = None,
 ) -> Estimate[float] | Estimate[Floats]:
-    """Estimate the fraction of ones behind the answers of `binary`.
+    """Estimate the true fraction of yes from the answers of `binary`.
 
     Parameters
     ----------
@@ -633,28 +635,32 @@ def estimate_binary(
     epsilon : float, Fraction or Decimal
         The epsilon of the answers.
     of : {"data", "population"}, default "data"
-        Whether the variance and the interval are for the fraction among these records, where only
-        the answers are random, or for a population from which the records are independent draws.
+        What the variance and the interval are for. "data" is the fraction among these records, of
+        which only the answers are random. "population" is the fraction in a population from which
+        the records are independent draws.
     confidence : float, default 0.95
-        The confidence of the interval, a score interval (for a "population" it is Wilson's). It is
-        approximate, and too short if the expected number of untrue answers is below about one.
+        The confidence of the interval. The interval is a score interval (for a "population" it is
+        Wilson's). It is approximate, and too short if fewer than about one untrue answer is
+        expected.
     axis : int, optional
         The axes to count along; by default all.
 
     Returns
     -------
     Estimate
-        Scalars if all axes are counted along, otherwise arrays.
+        The estimate, with scalars if all axes are counted along, and otherwise with arrays.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For bad arguments, among them no responses, or a single response for a population.
+        For bad arguments, such as no responses, or a single response for a population.
 
     Notes
     -----
-    Post-processing: no loss. The standard deviation is ``1 / (2 sinh(epsilon / 2) sqrt(n))`` for
-    the data. Cost: one pass.
+    This is post-processing and costs no loss. For "data" the standard deviation is ``1 / (2
+    sinh(epsilon / 2) sqrt(n))``.
+
+    Cost: one pass.
 
     Examples
     --------
@@ -679,7 +685,7 @@ def estimate_kary(
     confidence: Number = 0.95,
     axis: int | None = None,
 ) -> Estimate[Floats]:
-    """Estimate the fraction of each category behind the answers of `kary`.
+    """Estimate the true fraction of each category from the answers of `kary`.
 
     Parameters
     ----------
@@ -700,11 +706,13 @@ def estimate_kary(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For bad arguments, among them no responses, or responses that are not categories.
+        For bad arguments, such as no responses, or responses that are not categories.
 
     Notes
     -----
-    Post-processing: no loss. The fractions add up to 1. Cost: one pass.
+    This is post-processing and costs no loss. The fractions add up to 1.
+
+    Cost: one pass.
 
     Examples
     --------
@@ -718,7 +726,7 @@ def estimate_kary(
         checks.fail("categories", "at least 2 for an estimate", categories)
     codes = labels.codes(labels.rows("responses", responses))
     if codes.size and codes.min() < 0:
-        wrong = f"another in place {codes.argmin()}"
+        wrong = f"another value at index {codes.argmin()}"
         checks.fail("responses", "all among the categories", wrong)
     line = _axes(axis, codes.ndim)
     lines = codes.reshape(1, -1) if line is None else np.moveaxis(codes, line, -1)
@@ -738,7 +746,7 @@ def estimate_unary(
     confidence: Number = 0.95,
     axis: int | None = None,
 ) -> Estimate[Floats]:
-    """Estimate the fraction of each category behind the answers of `unary`.
+    """Estimate the true fraction of each category from the bits of `unary`.
 
     Parameters
     ----------
@@ -759,12 +767,14 @@ def estimate_unary(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For bad arguments, among them no responses.
+        For bad arguments, such as no responses.
 
     Notes
     -----
-    Post-processing: no loss. The variance is about ``4 exp(epsilon) / (n (exp(epsilon) - 1)**2)``
-    for a rare category, for any k. Cost: one pass.
+    This is post-processing and costs no loss. For a rare category the variance is about ``4
+    exp(epsilon) / (n (exp(epsilon) - 1)**2)``, for any k.
+
+    Cost: one pass.
 
     Examples
     --------
@@ -775,7 +785,7 @@ def estimate_unary(
     """
     array = _zeros_and_ones(responses)
     if array.ndim < 2:
-        checks.fail("responses", "of at least two axes, the last for the categories", array.shape)
+        checks.fail("responses", "of 2 or more axes, the last for the categories", array.shape)
     line = _axes(axis, array.ndim)
     if line == array.ndim - 1:
         checks.fail("axis", "an axis other than the last, which has the categories", axis)

@@ -186,8 +186,8 @@ def test_what_is_refused():
     given = {"data": X, "bins": 4, "bounds": (0, 1), "rho": 1}
     for queries, kw, words in [
         ([[1, 0, 0, math.inf]], {}, "finite numbers"),
-        ([[1, 0, 0, -1e308]], {}, r"largest is from .*, got 1e\+308"),
-        ([[1e-308, 0, 0, 0]], {}, "largest is from .*, got 1e-308"),
+        ([[1, 0, 0, -1e308]], {}, r"largest absolute value is from .*, got 1e\+308"),
+        ([[1e-308, 0, 0, 0]], {}, "largest absolute value is from .*, got 1e-308"),
         ([[1, 0, 0]], {}, r"each of 4 bins in each row, got .*\(1, 3\)"),
         ("ranges", {"bins": 5000}, "bins must be at most 4096.*got 5000"),
         ("ranges", {"bins": [[0, 1], [0, 1]], "bounds": None}, "of one column"),

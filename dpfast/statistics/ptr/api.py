@@ -23,16 +23,17 @@ from .statistics import Iqr, Mean, Quantile
 def mean(data: Any, **arguments: Any) -> Any:
     """Release a mean with noise for a proposed sensitivity, or no answer if the data fail a test.
 
-    For a mean the test only asks whether there are clearly more than ``(hi - lo) / proposed`` rows.
+    For a mean, the data pass the private test if there are clearly more than ``(hi - lo) /
+    proposed`` rows.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (``n`` is private) or replaced.
-    The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the test uses the share
-    `test_share` of epsilon and all of delta, the noise uses the rest (Dwork and Lei, STOC 2009;
-    ``dpfast/statistics/ptr/proposal.py`` derives the threshold, which is the lowest possible). Rows
-    are rounded to a public grid of about ``2**40`` values between the bounds and summed as
-    integers.
+    The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the test spends the
+    share `test_share` of epsilon and all of delta, and the noise spends the rest (Dwork and Lei,
+    STOC 2009; ``dpfast/statistics/ptr/proposal.py`` derives the threshold, which is the lowest
+    possible). Rows are rounded to a public grid of about ``2**40`` values between the bounds and
+    summed as integers.
 
     Parameters
     ----------
@@ -67,9 +68,8 @@ def mean(data: Any, **arguments: Any) -> Any:
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     neighbors : {"add-remove", "replace"}, optional
-        The neighboring relation: by default the relation of the budget, else "add-remove". If `n`
-        is public, no test is needed: under "replace" the test compares ``(hi - lo) / n`` with
-        `proposed` up to its noise, and a plain noisy mean is better.
+        The neighboring relation: by default the relation of the budget, else "add-remove". Under
+        "replace" `n` is public, so the test is not needed: `dpfast.mean` has less noise.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def mean(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: one read of the data. To ask again with a larger proposal is to spend again.
+    Cost: one read of the data. Each further call, with another proposal, spends its loss again.
 
     Examples
     --------
@@ -102,23 +102,24 @@ def mean(data: Any, **arguments: Any) -> Any:
 def quantile(data: Any, **arguments: Any) -> Any:
     """Release a quantile with noise for a proposed sensitivity, or no answer if data fail a test.
 
-    The statistic is the same as in `dpfast.quantile`. The test uses the smallest number of rows
-    that have to be changed until one more row may change the quantile by more than `proposed`.
+    The statistic is the quantile of `dpfast.quantile`. The distance for the private test is the
+    smallest number of rows that have to change until one more row may change the quantile by more
+    than `proposed`. If the noisy distance is too small, there is no answer.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
     (`n` is public). The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the
-    test uses the share `test_share` of epsilon and all of delta, the noise uses the rest (Dwork and
-    Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` derives the threshold, which is the lowest
-    possible).
+    test spends the share `test_share` of epsilon and all of delta, and the noise spends the rest
+    (Dwork and Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` derives the threshold, which is
+    the lowest possible).
 
     Parameters
     ----------
     data : array_like, shape (n,), or source
         Any real dtype; values are compared as float64.
     q : float or Fraction
-        The quantile, 0 to 1; a decimal is taken exactly; 0.5 is the lower median.
+        The quantile, 0 to 1, where 0.5 is the lower median. A decimal is taken exactly.
     bounds : (float, float)
         Public limits of the values, in the data's units; values outside are clamped.
     proposed : float
@@ -168,9 +169,9 @@ def quantile(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: one read of the data, a window of some ``4 t`` ranks on either side of the quantile, where
-    ``t`` is about ``ln(1 / (2 delta)) / epsilon1``, and a bisection in this window. To ask again
-    with a larger proposal is to spend again.
+    Cost: one read of the data, and a bisection among the rows at about ``4 t`` ranks on either side
+    of the quantile. Here ``t`` is about ``ln(1 / (2 delta)) / epsilon1``, where ``epsilon1`` is the
+    test's part of epsilon. Each further call, with another proposal, spends its loss again.
 
     Examples
     --------
@@ -188,9 +189,10 @@ def quantile(data: Any, **arguments: Any) -> Any:
 def iqr(data: Any, **arguments: Any) -> Any:
     """Release an interquartile range by propose-test-release, or no answer if the data fail a test.
 
-    The statistic is the distance of the values of ranks ``ceil(n / 4)`` and ``ceil(3 n / 4)``.
-    Without `proposed` no scale has to be known: the noise multiplies the range by a power of
-    `ratio`, if many rows have to change before the range changes by that factor.
+    The statistic is the distance between the values of ranks ``ceil(n / 4)`` and ``ceil(3 n / 4)``.
+    Without `proposed`, the scale of the data need not be known: the answer is the range times a
+    random power of `ratio`. There is an answer if many rows have to change before the range changes
+    by the factor `ratio`.
 
     Privacy
     -------
@@ -213,8 +215,8 @@ def iqr(data: Any, **arguments: Any) -> Any:
         epsilon)``.
     ratio : float or Fraction, optional
         Without `proposed`: a public factor above 1, by default ``1 + 1 / ln n``. An answer is the
-        true range times ``ratio**Z``, with ``Z`` of scale ``1 / ((1 - test_share) epsilon)``; the
-        larger the ratio is, the fewer datasets are refused.
+        true range times ``ratio**Z``, with ``Z`` of scale ``1 / ((1 - test_share) epsilon)``; with
+        a larger ratio, fewer datasets are refused.
     test_share, assume_sorted
         As in `dpfast.ptr.quantile`.
     epsilon, delta : float, Fraction or Decimal
@@ -254,8 +256,8 @@ def iqr(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: one read of the data, and windows of some ``4 t`` ranks about the quartiles, where ``t``
-    is about ``ln(1 / (2 delta)) / epsilon1``.
+    Cost: one read of the data, and the rows at about ``4 t`` ranks around each quartile. Here ``t``
+    is about ``ln(1 / (2 delta)) / epsilon1``, where ``epsilon1`` is the test's part of epsilon.
 
     Examples
     --------
@@ -287,20 +289,23 @@ def release(
 ) -> Prepared[float | NoAnswer]:
     """Release a statistic of your own by propose-test-release, or no answer if data fail a test.
 
+    You propose a sensitivity. A private test decides whether the data are far from all data with a
+    larger local sensitivity. If they are, the statistic is released with noise for the proposal.
+
     Privacy
     -------
-    The call is (`epsilon`, `delta`)-DP, whether there is an answer or not, if you have proved two
-    properties of D, which is `distance`, for all neighbors x, x' (nothing here can check them):
+    Write D for `distance`. The call is (`epsilon`, `delta`)-DP, whether there is an answer or not,
+    if you have proved two properties for all neighbors x and x'. dpfast cannot check them.
 
     1. D(x) and D(x') differ by at most 1;
     2. if D(x) >= 1, then the statistics of x and of x', clamped to `bounds`, differ by at most
        `proposed`.
 
-    One such D is the smallest number of rows to change until the local sensitivity of the statistic
-    is above `proposed`. Every lower bound on this number that has the first property has both. The
-    test spends the share `test_share` of epsilon and all of delta, and the noise spends the rest
-    (Dwork and Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py``). The neighboring relation is
-    the one for which the two functions were proved.
+    One such D is the smallest number of rows that have to change until the local sensitivity of the
+    statistic is above `proposed`. A lower bound on this number that has the first property has the
+    second, too. The test spends the share `test_share` of epsilon and all of delta, and the noise
+    spends the rest (Dwork and Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py``). The
+    neighboring relation is the relation for which you have proved the properties.
 
     Parameters
     ----------
@@ -309,8 +314,9 @@ def release(
     statistic : callable
         ``statistic(data)``, a number, which is clamped to `bounds`.
     distance : callable
-        ``distance(data, proposed)``, a number of rows, at least 0; it is rounded down and may be
-        infinite. Distances beyond four times the threshold count as four times the threshold.
+        ``distance(data, proposed)``, a number of rows of at least 0. It is rounded down, and it may
+        be infinite. Distances beyond four times the threshold of the test count as four times the
+        threshold.
     bounds : (float, float)
         Public limits of the answer, in its units.
     proposed : float
@@ -342,8 +348,8 @@ def release(
     BudgetError
         If the budget has too little left; nothing has been spent.
     DataError
-        If a function does not return a number, or `distance` returns a negative number. This
-        depends on the data, as does every exception of the functions, which is passed on; the spent
+        If a function does not return a number, or `distance` returns a negative number. Exceptions
+        that the functions raise are passed on. All of this depends on the data, and the spent
         budget is not refunded.
 
     Notes

@@ -1,10 +1,10 @@
 """Propose-test-release: the test, its threshold, and the mechanism that all statistics share.
 
 Let D(x) be a whole number for each dataset. It differs by at most 1 between neighbors, and is 0 for
-every x with a neighbor x' such that |f(x) - f(x')| > b. (The fewest rows to change until the local
-sensitivity is above b are such a number. So is every smaller number that differs by at most 1
-between neighbors.) Let K be discrete Laplace, P(K = k) ~ e^(-epsilon1 |k|), and t a threshold. The
-release is
+every x with a neighbor x' such that |f(x) - f(x')| > b. (The smallest number of rows that have to
+change until the local sensitivity is above b is such a number. So is every smaller number that
+differs by at most 1 between neighbors.) Let K be discrete Laplace, P(K = k) ~ e^(-epsilon1 |k|),
+and t a threshold. The release is
 
     if D(x) + K < t: no answer; else f(x) + Laplace noise of scale b / epsilon2.
 
@@ -17,24 +17,25 @@ derived here.)
 
 Proof. There are two cases:
 
-* D(x) > 0 or D(x') > 0. Then f(x) and f(x') are at most b apart. Whether there is an answer is a
-  post-processing of D + K, which is epsilon1-DP. The answer is epsilon2-DP for both.
-* D is 0 for both. Either passes the test with probability delta, and "no answer" has the same
+* D(x) > 0 or D(x') > 0. Then f(x) and f(x') are at most b apart. Whether there is an answer follows
+  from D + K, which is epsilon1-DP. The answer itself is epsilon2-DP.
+* D is 0 for both. Then each passes the test with probability delta, and "no answer" has the same
   probability for both.
 
-The bounds are attained: delta by x and x' with D = 0 and f far apart, and epsilon1 + epsilon2 by D
-= d and d + 1 below t, f at a distance of b, and answers beyond both.
+Both bounds are attained: delta if D is 0 for x and x' and f(x) and f(x') are far apart, and
+epsilon1 + epsilon2 for answers beyond f(x) and f(x') if these are b apart and D is d and d + 1,
+both below t.
 
-In particular, the whole delta is in the test. Noise of 1 / (2 epsilon1) instead of 1 / epsilon1, or
-a threshold of ln(2 / delta) / (2 epsilon), which are both found in print, is not enough.
+So the test needs the whole delta. Two values that are found in print are not enough: test noise of
+scale 1 / (2 epsilon1) instead of 1 / epsilon1, and a threshold of ln(2 / delta) / (2 epsilon).
 
-min(D, c) for a public c is such a number, too. So nothing farther than c = 4 t is read: data so far
-away are refused with a probability below delta**3.
+For a public c, min(D, c) is such a number, too. So distances are computed only up to c = 4 t. Data
+at that distance are refused with a probability below delta**3.
 
-The computed answer is a float64. Let f be rounded to a number within `error` of it. Then the noise
-is for b + 2 error, rounded up. A(k) is rounded to nearest before it is compared with b. Rounding is
-an increasing function, so the distance still differs by at most 1 between neighbors, and the
-sensitivity is at most the next float64 above b.
+Rounding to float64 changes f by at most `error`, so the noise is made for b + 2 error, rounded up.
+The bound A(k) on the local sensitivity within k changed rows is rounded to the nearest float64
+before it is compared with b. Rounding is nondecreasing, so the distance still differs by at most 1
+between neighbors, and the sensitivity is at most the next float64 above b.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Order statistics for propose-test-release: quantiles, and interquartile ranges without a scale.
 
-*Interquartile range, proposed.* The larger local sensitivity of the two quartiles (under
-add-remove, their sum) bounds that of their distance (`dpfast/sensitivity/iqr.py`). So the number of
-rows to change until the bound is above the proposal is a distance for the test.
+*Interquartile range, proposed.* The local sensitivity of the range is at most the larger local
+sensitivity of the two quartiles, or under add-remove their sum (`dpfast/sensitivity/iqr.py`). So
+the number of rows to change until the bound is above the proposal is a distance for the test.
 
 *Without a scale* (after Dwork and Lei, STOC 2009, who test whether the logarithm of the range stays
 in its bin, for two sets of bins). Rows are replaced. Let m1, m3 be the ranks of the quartiles,
@@ -11,16 +11,17 @@ m3 > m1. Within k replacements the range is at most and at least
     M(k) = max_{p = 0..k} x_(m3 + k - p) - x_(m1 - p),
     m(k) = max(0, min_{p = 0..k} x_(m3 - k + p) - x_(m1 + p)):
 
-p rows go to the lower end and k - p to the upper (taken from between), or p rows from below and
-k - p from above go between. Let B > 1 be public, and
+For M(k), k rows from between the quartiles are moved: p to the lower end and k - p to the upper
+end. For m(k), p rows from below and k - p rows from above are moved between them. Let B > 1 be
+public, and
 
     D = max{d >= 0 : M(d) < B m(d)},   or for a range of 0   D = max{d >= 0 : M(d) = 0}.
 
-M(k) of x is at most M(k + 1) of a neighbor and m(k) at least m(k + 1), so D differs by at most 1;
-and if D >= 1, all neighbors have a range that differs by a factor below B, or is 0 with this one.
-So the logarithm has the sensitivity ln B, and noise of that size is added to it: the range is
-multiplied by B^Z, Z Laplace of scale 1 / epsilon2. This is the best that bins can do, whatever
-their offset: M(d) < B m(d) if and only if some interval [v, B v) holds all ranges within d.
+M(k) of x is at most M(k + 1) of a neighbor, and m(k) is at least its m(k + 1). So D differs by at
+most 1 between neighbors. If D >= 1, the ranges of x and of each neighbor differ by a factor below
+B, or both are 0. So the logarithm of the range has the sensitivity ln B, and Laplace noise for it
+multiplies the range by B^Z, with Z of scale 1 / epsilon2. Bins of any offset would not do better:
+M(d) < B m(d) if and only if some interval [v, B v) holds all ranges within d replacements.
 """
 
 from __future__ import annotations

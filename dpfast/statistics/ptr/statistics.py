@@ -1,10 +1,11 @@
 """Propose-test-release statistics: a mean, a quantile, an interquartile range, their distances.
 
-*The mean.* Rows become cells of a public grid (`dpfast/summaries/cells.py`), so their sum is exact,
-and so is the largest local sensitivity of n rows. *Add-remove*, with the middle of the bounds for
-the mean of no rows: A(k) is at most R / max(n - k, 2) (`dpfast/sensitivity/mean.py`), and that is
-above b from k = n - ceil(R / b) + 1 on if b < R / 2, and never otherwise. *Replace*: R / n, for all
-data.
+*The mean.* Rows become cells of a public grid (`dpfast/summaries/cells.py`), so their sum is exact.
+Let R be the distance of the bounds, b the proposal, and A(k) the largest local sensitivity of data
+within k changed rows. Under "add-remove", with the middle of the bounds as the mean of no rows,
+A(k) is at most R / max(n - k, 2) (`dpfast/sensitivity/mean.py`). If b < R / 2, this is above b from
+k = n - ceil(R / b) + 1 on; otherwise it never is. Under "replace" the local sensitivity is R / n
+for all data.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ class Mean(Proposing):
 def mean_distance(n: int, span: int, proposed: Fraction, neighbors: str, most: int) -> int:
     """Return how many rows must change until the local sensitivity of a mean exceeds `proposed`.
 
-    The mean is that of n values in 0 .. span.
+    The mean is the mean of n values in 0 .. span.
     """
     if neighbors == "replace":
         return most if n == 0 or span <= proposed * n else 0
@@ -236,7 +237,7 @@ class Iqr(OfRanks):
         if self.ratio is None:
             return
         if self.proposed is not None:
-            checks.fail("ratio", "left out if proposed is given", self.ratio)
+            checks.fail("ratio", "left out with proposed", self.ratio)
         if not checks.fraction("ratio", self.ratio) > 1:
             checks.fail("ratio", "a finite number greater than 1", self.ratio)
 
@@ -248,7 +249,7 @@ class Iqr(OfRanks):
             return super().of_column(column, terms)
         if terms.neighbors != "replace":
             rule = (
-                "'replace' without ids if proposed is left out: the number of rows must be public"
+                "'replace', without ids, or proposed given: the number of rows must be public"
             )
             checks.fail("neighbors", rule, terms.neighbors)
         loss, test, left = split(terms.loss, self.test_share)

@@ -1,9 +1,9 @@
 """`tree_histogram`: counts of an ordered domain at several levels, for ranges of any length.
 
 A row is in at most one node of each level. A row that is added or removed changes one count of each
-level by 1, and one that is replaced two: with h levels the L1 sensitivity of all counts, and the
-square of the L2 sensitivity, is h, or 2 h. A unit adds at most m to each level in all
-(`statistics.histogram`), so they are h m and h m^2.
+level by 1, and a row that is replaced changes two counts. So with h levels the L1 sensitivity of
+all counts and the square of the L2 sensitivity are h, or 2 h if a row is replaced. A unit adds at
+most m to each level in all (`statistics.histogram`), so for units they are h m and h m^2.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class TreeHistogram(Binned[TreeCounts]):
 
     @property
     def width(self) -> int:
-        """The fan-out of the tree; every mechanism has chosen one, from public numbers."""
+        """The fan-out of the tree, which has been chosen before a mechanism is made."""
         assert self.fan_out is not None
         return self.fan_out
 
@@ -128,17 +128,17 @@ def best_fan_out(bins: int, terms: Terms) -> int:
 def tree_histogram(data: Any, **arguments: Any) -> Any:
     """Release counts of public bins in order, for ranges, a cumulative distribution and quantiles.
 
-    With a `histogram` the error of a range of k bins grows like the root of k. Here blocks of
-    adjacent bins are also counted, and blocks of these blocks, up to a few large blocks. All blocks
-    are the nodes of a tree. A range is the union of few nodes, so its error hardly depends on its
-    length.
+    With a `histogram` the error of a range of k bins grows like the square root of k. Here blocks
+    of adjacent bins are also counted, and blocks of these blocks, up to a few large blocks. Bins
+    and blocks are the nodes of a tree. Each range is a union of few nodes, so its error hardly
+    depends on its length.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
-    the requested loss, for all counts together: a row is in one node of each level, so noise is
-    calibrated to as many counts as there are levels, or twice as many if a row is replaced (Dwork,
-    McSherry, Nissim and Smith, TCC 2006). The counts are exact, and so is the noise, as in
+    the requested loss, for all counts together. A row is in one node of each level. So noise is
+    calibrated to as many changed counts as there are levels, or twice as many if a row is replaced
+    (Dwork, McSherry, Nissim and Smith, TCC 2006). The counts are exact, and so is the noise, as in
     `histogram`. All results are post-processing of these noisy counts. Bins must not come from the
     data.
 
@@ -149,12 +149,13 @@ def tree_histogram(data: Any, **arguments: Any) -> Any:
     bins : int or sequence of float, optional
         The number of equally wide bins between the `bounds`, or public edges, ascending.
     bounds : (float, float) or "auto", optional
-        Public limits, for bins that are given by number; "auto" as in `histogram`.
+        Public limits of the bins, if `bins` is a number. "auto" draws them as in `histogram`.
     categories : sequence of str, float or bool, optional
-        Instead of `bins`, a public list in the order in which ranges are made.
+        Instead of `bins`, a public list of categories. A range has categories that are adjacent in
+        this list.
     fan_out : int, optional
-        The number of children of a node. By default the number with the least mean variance of a
-        cumulative count, for the number of bins and the loss alone.
+        The number of children of a node. By default the number for which cumulative counts have the
+        least mean variance. It depends on the number of bins and the loss alone.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -179,9 +180,9 @@ def tree_histogram(data: Any, **arguments: Any) -> Any:
     Returns
     -------
     TreeCounts
-        ``counts`` of the bins by least squares from all nodes, and their ``edges``. Its methods
-        ``range(lo, hi)``, ``half_width(lo, hi)``, ``cdf(x)`` and ``quantile(q)``, and
-        ``cumulative``, cost nothing.
+        It has the ``counts`` of the bins, estimated by least squares from the noisy counts of all
+        nodes, and their ``edges``. Its methods ``range(lo, hi)``, ``half_width(lo, hi)``,
+        ``cdf(x)`` and ``quantile(q)``, and its attribute ``cumulative``, cost nothing.
 
     Raises
     ------
@@ -190,9 +191,9 @@ def tree_histogram(data: Any, **arguments: Any) -> Any:
 
     See Also
     --------
-    dpfast.histogram : Smaller errors of single bins.
-    dpfast.workload : Smaller errors for `rho` or with `delta`, of up to 4,096 bins.
-    dpfast.quantiles : Smaller errors of a few quantiles that are known beforehand.
+    dpfast.histogram : Smaller errors of single bins. dpfast.workload : Smaller errors for `rho` or
+    with `delta`, for up to 4,096 bins. dpfast.quantiles : Smaller errors of a few quantiles that
+    are known beforehand.
 
     Notes
     -----

@@ -1,20 +1,21 @@
 """Trees of bins, and consistent estimates of bins by least squares from noisy counts of nodes.
 
-The bins are the leaves. Every `fan_out` neighbors have a parent, the last parent of a level perhaps
-fewer, up to a level of at most `fan_out` nodes, which is the top. The count of each node has
-independent noise of equal variance. Of all unbiased linear estimates of a sum of bins, least
-squares has the least variance (Gauss and Markov); because the noise of a node affects others only
-through sums, it is computed in two sweeps (Hay, Rastogi, Miklau and Suciu, VLDB 2010, for trees
-whose nodes all have the same number of children).
+The bins are the leaves. On each level, every `fan_out` adjacent nodes have a parent on the next
+level; the last parent may have fewer children. The top is the first level of at most `fan_out`
+nodes. The count of each node has independent noise of equal variance. Of all unbiased linear
+estimates of a sum of bins, least squares has the least variance (Gauss and Markov). It is computed
+in two sweeps (Hay, Rastogi, Miklau and Suciu, VLDB 2010, for trees whose nodes all have the same
+number of children).
 
-*Up.* From the noisy counts y at a node v and below it, in units of one variance, the best estimate
-z of its sum has the variance U: for a leaf y and 1, and for a node whose children have sums S of z
-and T of U
+*Up.* Let y be the noisy count of a node, z the best estimate of its count from the noisy counts at
+the node and below it, and U the variance of z in units of the variance of y. For a leaf z = y and U
+= 1. For a node let S be the sum of its children's z, and T the sum of their U. Then
 
     U = T / (1 + T),    z = U (y + S / T).
 
-*Down.* With x the estimate from all noises, those of the top are their z. A child c of v has x = z
-+ U (x_v - S_v) / T_v: the difference is shared among children by their variances.
+*Down.* Let x be the best estimate from all noisy counts. At the top it is z. For a child of v it is
+z + U (x_v - S_v) / T_v: the difference is shared among the children in proportion to their
+variances.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def consistent(levels: Sequence[NDArray[np.generic]], fan_out: int) -> Floats:
 
 
 def shares(bins: int, first: float, stop: float) -> Floats:
-    """Return the share of each bin that lies between two offsets, which are in bins."""
+    """Return the share of each bin that lies between two offsets, which count bins."""
     indices = np.arange(bins)
     return np.asarray(np.clip(stop - indices, 0, 1) - np.clip(first - indices, 0, 1))
 
@@ -68,9 +69,10 @@ def shares(bins: int, first: float, stop: float) -> Floats:
 def weights(bins: int, fan_out: int, first: float, stop: float) -> Floats:
     """Return the weight of each node's noise in the estimate of a range of bins.
 
-    A range may end within bins, of which it takes a share. For a vector q of shares of the bins and
-    the matrix M of which bins a node has, the estimate of q'x is q' (M'M)^-1 M'y. (M'M)^-1 q is the
-    estimate from q at the bins and zeros elsewhere, and M of it is what y is multiplied by.
+    A range that ends within a bin takes a share of the bin. Let q be the vector of the shares of
+    all bins, and M the matrix that says which bins each node has. The estimate of q'x is q'
+    (M'M)^-1 M'y. (M'M)^-1 q is the estimate for counts q at the bins and 0 at all other nodes. The
+    weights of y are M times this estimate.
     """
     sizes = level_sizes(bins, fan_out)
     leaves = shares(bins, first, stop)
@@ -81,7 +83,7 @@ def weights(bins: int, fan_out: int, first: float, stop: float) -> Floats:
 
 
 def kinds_of_bins(bins: int, fan_out: int) -> list[int]:
-    """Return bins such that every other bin has the noise weights of one of them, permuted.
+    """Return some bins, such that every bin has the noise weights of one of these, permuted.
 
     A path from the top follows the last nodes of the levels, which may have fewer children, and
     then leaves them for nodes that all have the same number of children.
@@ -98,14 +100,14 @@ def spread_of_prefixes(bins: int, fan_out: int) -> float:
 
     All nodes of the tree have b = `fan_out` children, except the top, which may have fewer; the
     tree has k bins in all, at least `bins`. Let a prefix end within node v, after j whole children
-    and within another one. If the sum x_v were known, the children would have covariances
-    U (1{i = i'} - 1 / b), and the estimate of the prefix would be a x_v and what does not depend on
-    it, of variance w. With a' and w' of the child,
+    and within another child. If the sum x_v were known, the children would have covariances U (1{i
+    = i'} - 1 / b), and the estimate of the prefix would be a x_v plus a term of variance w that
+    does not depend on x_v. With a' and w' for the child in which the prefix ends,
 
         a = (j + a') / b,    w = w' + U (j + a'^2 - (j + a')^2 / b),
 
-    and at the top, whose sum is not known, w' + U (j + a'^2). Here are means over all j, which are
-    independent at different levels.
+    and at the top, whose sum is not known, w' + U (j + a'^2). The code takes means of these over
+    all j, which are independent at different levels.
     """
     top, *lower = level_sizes(bins, fan_out)
     b, variance = fan_out, 1.0

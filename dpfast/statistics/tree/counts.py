@@ -28,9 +28,10 @@ class TreeCounts(_Fields, RangeCounts):
     ----------
     counts : ndarray of float64, shape (bins,)
         The private number of rows in each bin, by least squares from all nodes of the tree. They
-        are unbiased, so they may be negative; they are meant for sums of adjacent bins.
+        are unbiased, so they may be negative. Use them for sums of adjacent bins, whose errors are
+        small.
     edges : ndarray
-        As of `dpfast.histogram`.
+        The edges or the categories, as in `dpfast.histogram`.
     fan_out : int
         How many children a node has at most.
     noise : IntegerNoise

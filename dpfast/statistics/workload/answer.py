@@ -33,14 +33,15 @@ class WorkloadCounts(_Fields, RangeCounts):
     ----------
     counts : ndarray of float64, shape (bins,) or one bin count for each dimension
         The private number of rows in each bin, by least squares from all noisy sums. They are
-        unbiased, so they may be negative; they are meant for answers to the queries.
+        unbiased, so they may be negative. Use them for answers to the queries, whose errors are
+        small.
     edges : ndarray
-        As of `dpfast.histogram`.
+        The edges or the categories, as in `dpfast.histogram`.
     queries : Queries
         The queries for which the noise was planned.
     strategy : Strategy
-        The sums of bins that got noise; its ``certificate`` is the mean squared error of all
-        queries, divided by a lower bound for all strategies with Gaussian noise.
+        The sums of bins that got noise. Its ``certificate`` is the mean squared error of all
+        queries divided by a lower bound that holds for every strategy with Gaussian noise.
     noise : IntegerNoise
         The noise of each sum.
     unit : float
@@ -66,9 +67,9 @@ class WorkloadCounts(_Fields, RangeCounts):
 
     @property
     def answers(self) -> Floats:
-        """The private answer of each query, or for the queries "ranges" of each prefix sum.
+        """The private answer to each query; for the queries "ranges", each prefix sum.
 
-        The answers are sums of ``counts``, unbiased, and consistent with one another.
+        The answers are sums of ``counts``. They are unbiased and consistent with one another.
         """
         return np.asarray(self.queries.rows(self.counts.size) @ self.counts.ravel())
 
@@ -81,7 +82,7 @@ class WorkloadCounts(_Fields, RangeCounts):
     def covariance(self) -> Floats:
         """The public covariance matrix C of the errors of the counts, of shape (bins, bins).
 
-        The answers to any queries Q have errors of the covariance Q C Q'.
+        For a matrix Q of queries, the errors of the answers have the covariance matrix Q C Q'.
         """
         inverse = self.unit * self.noise.deviation * self.strategy.inverse
         return np.asarray(inverse @ inverse.T)
@@ -92,12 +93,12 @@ class WorkloadCounts(_Fields, RangeCounts):
         Parameters
         ----------
         confidence : float, default 0.95
-            For each answer by itself.
+            The confidence of each error bar by itself.
 
         Returns
         -------
         ndarray of float64
-            Bounds of the errors that noise makes, from public numbers alone.
+            Bounds on the errors that the noise causes, from public numbers alone.
         """
         failure = 1 - checks.share("confidence", confidence)
         widths = [self.noise.weighted_half_width(factors, failure) for factors in self._weights]
@@ -105,7 +106,7 @@ class WorkloadCounts(_Fields, RangeCounts):
 
     @property
     def _weights(self) -> Floats:
-        """The weight of each noisy sum's noise in each answer."""
+        """The weight of the noise of each sum in each answer."""
         return np.asarray(self.queries.rows(self.counts.size) @ self.strategy.inverse)
 
     def _factors(self, first: float, stop: float) -> Floats:

@@ -1,8 +1,9 @@
 """`workload`: private answers to linear queries about a histogram, with noise planned for them.
 
-A row adds a column of the strategy's integers to the sums, and a replaced row also subtracts
-another column (`strategy`). A person adds at most m rows in all, which may be divided into
-fractions among bins, and so at most m times the longest column, in each norm.
+The noisy sums are an integer matrix, the strategy, times the counts of the bins (`strategy`). A row
+adds one column of this matrix to the sums, and a replaced row also subtracts another column. A
+person adds at most m rows in all, perhaps as fractions in several bins. So in each norm a person
+changes the sums by at most m times the longest column.
 """
 
 from __future__ import annotations
@@ -118,40 +119,42 @@ class Workload(Binned[WorkloadCounts]):
 
 @function_of(Workload)
 def workload(data: Any, *others: Any, **arguments: Any) -> Any:
-    """Release answers to linear queries about counts of public bins, with noise planned for these.
+    """Release answers to linear queries about counts of public bins, with noise planned for them.
 
-    The queries are prefix sums, all ranges, or any matrix of numbers: each row of the matrix is a
-    query, the sum over bins of a number times the count. Noise is added to sums of bins, which are
-    chosen for the least total squared error of the answers.
+    The queries are all prefix sums, all ranges, or a matrix. Each row of the matrix is a query: its
+    answer is the sum, over the bins, of the row's number times the bin's count. Noise is added to
+    weighted sums of the counts. These sums are chosen so that the total squared error of the
+    answers is least.
 
     Privacy
     -------
     Neighbors are datasets that differ in one row, added or removed, or replaced. The call satisfies
     the requested loss, for all answers together, by exact Gaussian noise for the L2 sensitivity of
     the noisy sums (Canonne, Kamath and Steinke, NeurIPS 2020; Balle and Wang, ICML 2018). For few
-    bins Laplace noise may be smaller; it is used then, and costs no delta. The sums have integer
-    weights on exact counts; their sensitivity is computed exactly from these integers, after
-    rounding. The plan depends on queries and bins alone. Everything else is post-processing.
-    Neither bins nor queries must come from the data.
+    bins Laplace noise may be smaller. It is then used, and costs no delta. The weights of the sums
+    are rounded to integers, from which the sensitivity is computed exactly. The plan depends on
+    queries and bins alone, and everything after the noise is post-processing. Bins and queries must
+    not come from the data.
 
     Parameters
     ----------
     data : array_like of shape (n,) or (n, d), table, or source
         One column, or d of them, as in `histogram`.
     queries : array_like of shape (m, bins), or {"prefix", "ranges"}
-        One query in each row, with a number for each bin; or, for one column, a word for all prefix
-        sums (a cumulative distribution, all quantiles) or for all ranges of neighboring bins. For d
-        columns the bins are in the order of the flattened array of counts.
+        A matrix with one query in each row, and a number for each bin. For d columns the bins are
+        in the order of the flattened array of counts. For one column also a word: "prefix" for all
+        prefix sums (a cumulative distribution, all quantiles), or "ranges" for all ranges of
+        adjacent bins.
     bins : int, sequence of float, or sequence of d of these, optional
         The number of equally wide bins between the `bounds`, or public edges, ascending; at most
         4,096 of them in all.
     bounds : (float, float), sequence of d such pairs, or "auto", optional
-        Public limits, for bins that are given by number; "auto" as in `histogram`.
+        Public limits of the bins, if `bins` is a number. "auto" draws them as in `histogram`.
     categories : sequence of str, float or bool, or sequence of d of these, optional
-        Instead of `bins`, a public list.
+        Instead of `bins`, a public list of categories, as in `histogram`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
-        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. Epsilon alone is refused:
-        the noise is Gaussian.
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. Epsilon alone is refused,
+        because the noise is Gaussian.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
     where : array_like of bool, shape (n,), optional
@@ -162,7 +165,7 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most.
+        With `ids` only: the largest number of rows of a person that count.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default the budget
         of the ``with`` block.
@@ -173,15 +176,16 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
     Returns
     -------
     WorkloadCounts
-        ``answers`` of the queries with their ``deviations`` and ``half_widths()``, computed from
-        ``counts`` of the bins, with their ``edges`` and ``covariance``. For one column the methods
-        ``range(lo, hi)``, ``half_width(lo, hi)``, ``cdf(x)`` and ``quantile(q)`` cost nothing.
+        It has the ``answers`` to the queries with their ``deviations`` and ``half_widths()``, and
+        the ``counts`` of the bins with their ``edges`` and ``covariance``. For one column the
+        methods ``range(lo, hi)``, ``half_width(lo, hi)``, ``cdf(x)`` and ``quantile(q)`` cost
+        nothing.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError
-        As `histogram`; for `epsilon` without `delta`, more than 4,096 bins, and queries that are
-        not finite numbers, one for each bin.
+        As `histogram`. Also for `epsilon` without `delta`, for more than 4,096 bins, and for
+        queries that do not have a finite number for each bin.
 
     See Also
     --------
@@ -191,11 +195,12 @@ def workload(data: Any, *others: Any, **arguments: Any) -> Any:
     Notes
     -----
     Cost: one read of the data. The plan takes a tenth of a second for 256 bins, one to four seconds
-    for 1,024, and one to three minutes and 1.8 GB for 4,096; equal queries are planned once in a
-    process. The mean squared error of all queries is within a hundredth of the least possible one
-    for Gaussian noise under add-remove, which ``strategy.certificate`` shows; for queries that
-    distinguish few of many bins the search may end earlier. Plans are computed by LAPACK and may
-    differ in their last bits between machines, so a seeded generator may give other answers there.
+    for 1,024, and one to three minutes and 1.8 GB for 4,096. Equal queries are planned once in a
+    process. Under add-remove, the mean squared error of all queries is within a hundredth of the
+    least possible for Gaussian noise. ``strategy.certificate`` shows this ratio; for queries that
+    distinguish few of many bins it may be larger. Plans are computed by LAPACK and may differ in
+    their last bits between machines, so a seeded generator may give different answers on another
+    machine.
 
     References
     ----------

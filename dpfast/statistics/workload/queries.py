@@ -37,14 +37,14 @@ class Queries:
         return "{} queries about {} bins".format(*self.matrix.shape)
 
     def rows(self, bins: int) -> Floats:
-        """Return the queries as a matrix, for "ranges" the prefix sums that ranges are made of."""
+        """Return the queries as a matrix; for "ranges", the prefix sums that ranges are made of."""
         return np.tri(bins) if self.matrix is None else self.matrix
 
     def gram(self, bins: int) -> Floats:
         """Return the Gram matrix W'W of the queries W, of shape (bins, bins).
 
-        Its units make the largest number of a query 1. For two bins i <= j, counted from 0, bins -
-        j prefix sums contain both, and (i + 1) (bins - j) ranges.
+        The queries are scaled so that their largest number is 1. Two bins i <= j, counted from 0,
+        are both in bins - j prefix sums, and in (i + 1) (bins - j) ranges.
         """
         if self.matrix is not None:
             scaled = self.matrix / np.abs(self.matrix).max()
@@ -71,6 +71,6 @@ def queries_of(value: Any) -> Queries:
     if not matrix.any():
         checks.fail("queries", "not all 0", value)
     if not SIZES[0] <= (largest := float(np.abs(matrix).max())) <= SIZES[1]:
-        rule = "numbers of which the largest is from {} to {} in size".format(*SIZES)
+        rule = "numbers of which the largest absolute value is from {} to {}".format(*SIZES)
         checks.fail("queries", rule, largest)
     return Queries("", matrix.tobytes(), matrix.shape[1])

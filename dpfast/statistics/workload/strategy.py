@@ -1,33 +1,34 @@
 """The matrix mechanism: plan which sums of bins get noise, so that known queries err least.
 
 Let x be the counts of n bins, W the matrix of the queries and A a strategy: A x is released with
-Gaussian noise, and W x is estimated by least squares. If the columns of A, one of which an added or
-removed row adds, have length at most 1, and noise has one variance, the variances of all answers
-add up to tr(V X^-1), for V = W'W and X = A'A (Li, Miklau, Hay, McGregor and Rastogi, VLDB Journal
-2015). So the problem is to find a matrix X with diagonal 1 (Yuan, Yang, Zhang and Hao 2016;
-McKenna, Miklau, Hay and Machanavajjhala, VLDB 2018).
+Gaussian noise, and W x is estimated by least squares. An added or removed row changes A x by one
+column of A. Let all columns have a length of at most 1, and all sums noise of one variance. Then
+the variances of all answers add up to tr(V X^-1), for V = W'W and X = A'A (Li, Miklau, Hay,
+McGregor and Rastogi, VLDB Journal 2015). So the problem is to find a matrix X with diagonal 1
+(Yuan, Yang, Zhang and Hao 2016; McKenna, Miklau, Hay and Machanavajjhala, VLDB 2018).
 
 *A bound for all strategies.* For weights l_i >= 0 let Y be any matrix whose singular values are at
-most 1. With A^+ A = 1 on the rows of W, and by Cauchy and Schwarz,
+most 1. A^+ A is 1 on the rows of W, so by Cauchy and Schwarz,
 
     tr(Y' W L^1/2) = tr(Y' (W A^+) (A L^1/2)) <= |W A^+| |A L^1/2| <= tr(V X^-1)^1/2 (sum l)^1/2,
 
-so no strategy errs by less than (sum of the singular values of W L^1/2)^2 / sum l (a bound of
-Li and Miklau, VLDB 2013, with weights). The singular values are the roots of the eigenvalues of
-M = L^1/2 V L^1/2.
+where L is the diagonal matrix of the weights. So no strategy has an error below (sum of the
+singular values of W L^1/2)^2 / sum l (a bound of Li and Miklau, VLDB 2013, with weights). The
+singular values are the roots of the eigenvalues of M = L^1/2 V L^1/2.
 
-*What reaches it.* With the right weights X = L^-1/2 M^1/2 L^-1/2 has diagonal 1. The step from l_i
-to l_i X_ii increases the bound (Denisov, McMahan, Rush, Smith and Thakurta, NeurIPS 2022, have it
-for streams); l_i X_ii^2, taken here, is faster. Any X is made a strategy: rows and columns are
-scaled, or all of it, so that no diagonal entry is above 1, and the difference to 1 is added to the
-diagonal, which only decreases errors. Then 2^-12 of the unit matrix is mixed in, for 1.0003 of the
-error: every bin can be told from the others, also those that no query has.
+*The search.* With the best weights, X = L^-1/2 M^1/2 L^-1/2 has the diagonal 1 and reaches the
+bound. The step from l_i to l_i X_ii increases the bound (for streams: Denisov, McMahan, Rush, Smith
+and Thakurta, NeurIPS 2022). The step to l_i X_ii^2, which is taken here, is faster. Any X is made a
+strategy: its rows and columns are scaled, or all of X, so that no diagonal entry is above 1. Then
+the difference to 1 is added to the diagonal, which only decreases errors. Then 2^-12 of the unit
+matrix is mixed in, which multiplies the error by 1.0003. So every bin can be distinguished from the
+others, also a bin that is in no query.
 
-*What is used.* A is the Cholesky factor of X in units of 2^-20, rounded to integers S. The norms of
-columns of S are computed from these integers, exactly: products and partial sums are below 2^53, so
-float64 holds them in whatever order they are added. So the privacy of a release depends on no
-rounding before: a strategy that another machine finds differs in last bits, and is charged as it
-is. The certificate is the error of S, with its own norms, over the bound.
+*The strategy.* A is the Cholesky factor of X in units of 2^-20, rounded to integers S. The norms of
+the columns of S are computed exactly from these integers: products and partial sums are below 2^53,
+so float64 holds them in whatever order they are added. So privacy does not depend on any earlier
+rounding: another machine may find a strategy that differs in its last bits, and is charged for that
+strategy. The certificate is the error of S, with the norms of S, divided by the bound.
 """
 
 from __future__ import annotations
@@ -65,8 +66,8 @@ class Strategy:
     weights : ndarray of float64, shape (bins,)
         The weights l of the lower bound.
     certificate : float
-        The mean squared error of all queries over a lower bound for all strategies with Gaussian
-        noise, under add-remove: at least 1.
+        The mean squared error of all queries under add-remove, divided by a lower bound that holds
+        for every strategy with Gaussian noise. It is at least 1.
     """
 
     sums: Floats = field(repr=False)
