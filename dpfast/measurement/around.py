@@ -1,12 +1,10 @@
 """Mechanisms that wrap another mechanism and change its rows, loss or neighboring relation.
 
-Masks of rows that are replaced: a mechanism under "add-remove" in two steps.
-
-Replacing a row, whose old and new value a mask may keep or not, is at most removing a row and
-adding one. So a mechanism that has the loss `privacy.group_within(loss, 2)` for one of these steps
-has at most `loss` for the change (group privacy, Dwork, McSherry, Nissim and Smith, TCC 2006). A
-mechanism whose loss for a replaced row also covers a row that enters or leaves needs none of this,
-and gets all of the loss.
+*Masks of replaced rows.* A mask may keep a row's old value, its new value, both or neither. So
+replacing the row at most removes a row and adds another row. A mechanism under "add-remove" that
+has the loss `privacy.group_within(loss, 2)` for each of these two steps has at most `loss` for the
+replacement (group privacy, Dwork, McSherry, Nissim and Smith, TCC 2006). Some mechanisms need no
+second step, because their loss for a replaced row also covers a row that enters or leaves.
 """
 
 from __future__ import annotations
@@ -64,10 +62,9 @@ class Around(Mechanism[Value]):
 class OfKept(Around[Value]):
     """A mechanism that runs its inner mechanism on the rows of a view that the mask keeps.
 
-    The loss of a mechanism of added or removed rows holds for the rows that it is given. A row that
-    a mask keeps or not, as a function of that row alone, is added or removed with it. If a row is
-    replaced, it may also enter or leave the mask, which a mechanism has to cover (as `TwoSteps`
-    does).
+    Whether a mask keeps a row is a function of that row alone. So a row that is added or removed
+    adds or removes at most one row for the inner mechanism, whose loss holds. A row that is
+    replaced may also enter or leave the mask. A mechanism has to cover this, as `TwoSteps` does.
     """
 
     __slots__ = ()
@@ -79,7 +76,7 @@ class OfKept(Around[Value]):
 
 
 class TwoSteps(Around[Value]):
-    """A mechanism under "replace", at the loss of two steps of one under "add-remove"."""
+    """A mechanism under "replace", whose loss covers two steps of the inner "add-remove" one."""
 
     __slots__ = ()
 
@@ -100,7 +97,7 @@ class TwoSteps(Around[Value]):
 
 
 def in_two_steps(loss: Loss, make: Callable[[Loss], Mechanism[Value]]) -> TwoSteps[Value]:
-    """Return a mechanism under "replace" for a loss: two steps of one made under "add-remove"."""
+    """Return a mechanism under "replace" for a loss, from one under "add-remove" for half of it."""
     try:
         return TwoSteps(make(privacy.group_within(loss, 2)))
     except ArgumentError as error:
@@ -108,5 +105,5 @@ def in_two_steps(loss: Loss, make: Callable[[Loss], Mechanism[Value]]) -> TwoSte
     # If the whole loss is too small, too, this error states the epsilon that the caller passed.
     make(loss)
     raise ArgumentError(
-        f"{refused}, the part of the loss for each of two steps (see `where`)"
+        f"{refused}: a replaced row is two steps here, each for a part of the loss"
     ) from None

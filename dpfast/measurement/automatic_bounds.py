@@ -1,10 +1,11 @@
 """``bounds="auto"``: a quarter of the loss draws the bounds, the rest pays for the statistic.
 
-The two are one release of the requested loss: losses add up, even if the second query depends on
-the first answer (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke, TCC 2016;
-for (epsilon, delta), whose delta is for the statistic alone, Dwork and Roth, 2014). The drawn
-bounds are public numbers (`tails`), none of which a statistic refuses. So all arguments are checked
-with other bounds before anything is spent, and the charged loss does not depend on the data.
+Both together are one release of the requested loss: losses add up, even if the second query depends
+on the first answer (Dwork, McSherry, Nissim and Smith, TCC 2006; for rho Bun and Steinke, TCC 2016;
+for (epsilon, delta) Dwork and Roth, 2014). The whole delta is for the statistic. Bounds are drawn
+from a public list of numbers (`tails`), and no statistic refuses any of them. So all arguments can
+be checked with trial bounds before anything is spent, and the charged loss does not depend on the
+data.
 """
 
 from __future__ import annotations
@@ -45,18 +46,18 @@ def divided(loss: Loss) -> tuple[Loss, Loss]:
 
 
 def with_bounds(name: str, bounds: str = "bounds") -> str:
-    """Return the name in the ledger of a statistic that spends a part of its loss on bounds."""
+    """Return the name that a statistic with drawn bounds has in the ledger."""
     return f"{name}, a quarter of it for {bounds}"
 
 
 def extremes(columns: int | None) -> Sequence[Any]:
-    """Return an ordinary and the widest pair of bounds to try, repeated for each column if any."""
+    """Return two trial bounds, ordinary and widest, each repeated for several columns."""
     pairs = ANY, WIDEST  # the widest bounds give the largest products with weights
     return pairs if columns is None else [(pair,) * columns for pair in pairs]
 
 
 def trial(make: Callable[[Any], T], bounds: Sequence[Any]) -> T:
-    """Call `make` with each of some bounds, to refuse bad arguments, and return the first result.
+    """Call `make` with each of the trial bounds, to refuse bad arguments; return the first result.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def trial(make: Callable[[Any], T], bounds: Sequence[Any]) -> T:
     try:
         every = [make(bound) for bound in bounds]
     except ArgumentError as error:  # its text may state a loss that the caller did not pass
-        raise ArgumentError(f"{error} (3/4 of the loss: bounds='auto' spends the rest)") from None
+        raise ArgumentError(f"{error} (3/4 of the loss; bounds='auto' spends 1/4)") from None
     return every[0]
 
 
@@ -114,11 +115,11 @@ class WithBounds(Mechanism[Value]):
 
     @property
     def parts(self) -> dict[str, Loss]:
-        """The parts of the loss, by name: that of the bounds, and that of the statistic."""
+        """The two parts of the loss, by name: for the bounds and for the statistic."""
         return {"bounds": divided(self.loss)[0], self.named: self.remaining_loss}
 
     def reduce(self, source: View) -> tuple[View, Counts]:
-        """Return the view, to be read again within drawn bounds, and the counts to draw from."""
+        """Return the view, to be read again with drawn bounds, and the counts to draw them from."""
         return source, self.bounds.reduce(source)
 
     def _drawn(

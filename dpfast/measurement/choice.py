@@ -1,47 +1,50 @@
 """The choice of noise for sums that are released together, from one table of all families of noise.
 
-Sums are released together. `Moves` describes how neighboring sums differ, and the weight of each
-sum's noise in the estimate. The families, in units of the sizes D_i and with the weights c_i,
-squares of how much of an error of D_i in a sum is in the estimate:
+Sums are released together. `Moves` describes how neighboring sums differ: D_i is the largest
+difference of sum i. An error of D_i in sum i causes an error in the estimate, whose square is the
+weight c_i. The families of noise, in units of the D_i:
 
 * *alike*: the same noise on each sum, by the norms of a difference (`noise.calibrated_integer`):
-  Laplace by L1, Gaussian by L2, a staircase where one sum differs.
-* *divided*: separate noise on each sum, for a part p_i of the loss. Gaussian noise has the
-  variance 1 / (2 rho p_i), so sum(c_i / p_i) is least for p_i in proportion to sqrt(c_i). Laplace
-  noise has 2 / (epsilon p_i)^2, and the cube root of c_i.
+  Laplace by L1, Gaussian by L2, a staircase if only one sum differs.
+* *divided*: separate noise on each sum, for a part p_i of the loss. Gaussian noise has the variance
+  1 / (2 rho p_i), so the error is least for p_i in proportion to sqrt(c_i). Laplace noise has the
+  variance 2 / (epsilon p_i)^2, so p_i is in proportion to the cube root of c_i.
 * *box*, *stairs*: joint noise for the box of all sizes (`noise.box`, `noise.stairs`).
-* *ellipsoid*: Gaussian noise in proportion to the axes of an ellipsoid that no difference leaves
-  (`noise.box`).
-* *apart*: separate noise on the number of rows, and joint noise on all others, for the rest of
-  the loss. With a part p their error is 2 c_0 / p^2 + V C / (1 - p)^2, in units of 1 / epsilon^2,
-  for the variance V of the joint noise: least for p / (1 - p) = (2 c_0 / (V C))^(1/3).
+* *ellipsoid*: Gaussian noise in proportion to the axes of an ellipsoid that contains all
+  differences (`noise.box`).
+* *apart*: separate noise on the number of rows for a part p of epsilon, and joint noise on all
+  other sums for the rest. The error is 2 c_0 / p^2 + V C / (1 - p)^2 in units of 1 / epsilon^2,
+  where V is the variance of the joint noise and C the sum of the other weights. It is least for p /
+  (1 - p) = (2 c_0 / (V C))^(1/3).
 
-The least error is taken, and what is less simple only if it is less by a twentieth: that is decided
-by the loss, the weights and how many sums there are, from public numbers alone.
+The family of the least error is taken. A less simple family is taken only if its error is less by a
+twentieth. The choice depends on public numbers alone: the loss, the weights and the number of sums.
 
-*Centering.* A row adds x_i of lo_i .. hi_i to sum i of d, whatever it adds to the others. Released
-are the number of rows n and A_i = sum(2 x_i - lo_i - hi_i), which a row that is added or removed
-moves by up to hi_i - lo_i, and the sum is (A_i + (lo_i + hi_i) n) / 2
-(`features.Feature.centered`). For counts, of 0 .. 1, the least variance by Gaussian noise is
-(sqrt(d) + 1)^2 / (8 rho), where that of independent noise is d / (2 rho): a standard deviation of
-.61 of that for 20 counts and of .55 for 100 (Lebeda, arXiv 2408.06853, has the same constant).
-Noise on A_i is over all integers: A_i = 2 q_i - n has the parity of n, which noise over even
-integers would show for sure.
+*Centering.* A row adds a number x_i between lo_i and hi_i to each sum i of d. Noise is added to the
+number of rows n and to A_i = sum(2 x_i - lo_i - hi_i), which an added or removed row changes by at
+most hi_i - lo_i. The sum is then (A_i + (lo_i + hi_i) n) / 2 (`features.Feature.centered`). For
+counts, where x_i is 0 or 1, the least variance with Gaussian noise is (sqrt(d) + 1)^2 / (8 rho).
+Independent noise has d / (2 rho). So the standard deviation is .61 of that for 20 counts and .55
+for 100 (Lebeda, arXiv 2408.06853, has the same constant). Noise on A_i is over all integers: A_i =
+2 q_i - n has the parity of n, which noise over even integers would reveal.
 
-*Groups.* Each of many groups has such sums. What a step moves is made of n moves, each of the sums
-of one group (`groups.step`). A staircase for the box of one move costs epsilon / n for each of
-them, wherever they go, and in rho no more than so many draws of any pure loss as groups are moved.
-Independent noise is for the norm of all groups together.
+*Groups.* Each of many groups has such sums. The difference between neighbors is made of n moves,
+each of which changes the sums of one group (`groups.step`). A staircase for the box of one move
+costs epsilon / n for each move, whatever groups the moves are in. In rho it costs at most as much
+as one draw of a pure loss for each group that is moved. Independent noise is for the norm of all
+groups together.
 
-*Units that come in few of many groups.* A unit has up to r rows in each of at most k of d groups,
-and counts once in the number n of units. With A_i = q_i - a r n, a vector v of 0 .. r with at most
-k entries becomes v - a r. Its squared length is convex in v, so it is largest at a corner, with j
-entries r: r^2 (j (1 - 2 a) + d a^2), for j = k where a <= 1/2. By L1 it is r (j (1 - 2 a) + d a) at
-most. `centered_groups` has these moves.
+*Units in few of many groups.* A unit has up to r rows in each of at most k of d groups, and counts
+once in the number n of units. It adds a vector v to the counts q_i, with at most k entries that are
+not 0, each at most r. To the numbers A_i = q_i - a r n it adds v - a r. The squared length of this
+is convex in v, so it is largest at a corner, where j entries of v are r. There it is r^2 (j (1 - 2
+a) + d a^2), and j = k is the worst case for a <= 1/2. The L1 norm is at most r (j (1 - 2 a) + d a).
+`centered_groups` has these moves.
 
-Where a group has m sums that only grow, by no more than r in all, as the two of a mean, v has m d
-entries. The corners have r in one sum of each of j groups, so the same holds with m d for d. Of the
-deviation of Gaussian noise .71 is left for two sums in each of many groups, and .82 for three.
+A group may have m sums that a unit only increases, by at most r together, such as the two sums of a
+mean. Then v has m d entries, and the corners have r in one sum of each of j groups. So the same
+holds with m d in place of d. The deviation of Gaussian noise is then multiplied by .71 for two sums
+in each of many groups, and by .82 for three.
 """
 
 from __future__ import annotations
@@ -69,17 +72,18 @@ _WIDE = 1 << 50
 
 
 class Groups(NamedTuple):
-    """In how many groups the sums of neighbors can differ at once.
+    """The numbers of groups in which the sums of neighbors can differ at once.
 
     Parameters
     ----------
     moves : int
-        The number of moves of the sums of one group that make up a difference.
+        The number of moves, each of the sums of one group, that make up a difference.
     draws : int
-        The number of draws of a pure loss whose loss in rho is charged.
+        The number of draws of a pure loss that are charged in rho.
     every : int, default 0
-        How many sums all groups have, which only grow with a unit, those of a group by no more than
-        the size of `Moves` together; 0 if that is private, or sums may differ in both directions.
+        The number of sums of all groups, if a unit only increases them, and those of one group
+        together by at most the size of `Moves`. 0 if the number is private, or if sums may differ
+        in both directions.
     """
 
     moves: int
@@ -99,15 +103,15 @@ class Moves:
         The weight of each sum's squared error in the squared error of the estimate. By default all
         are equal.
     counts : int, default 0
-        The number of leading sums that are numbers of rows, or of units.
+        How many of the sums are numbers of rows or units. These come first.
     norm : Sensitivity, optional
         The joint sensitivity of the other sums. By default they fill the box of their sizes.
     for_all_sizes : bool, default False
         Whether one distribution must be used for every size, for a single sum.
     groups : Groups, optional
-        If each of many groups has such sums. Then `norm` is that of all groups together.
+        Given if each of many groups has such sums. Then `norm` is the norm of all groups together.
     axes : tuple of Fraction, optional
-        The positive axes of an ellipsoid that also contains all differences of the sums.
+        The axes, above 0, of an ellipsoid that contains all differences of the sums.
 
     Examples
     --------
@@ -156,19 +160,19 @@ class Moves:
 
 
 def centered_groups(sums: int, most: int, rows: int, shift: Fraction) -> Moves:
-    """Return the moves of sums of groups, centered by `shift`, of units in at most `most` groups.
+    """Return the moves of centered sums of groups, for units that are in at most `most` groups.
 
     Parameters
     ----------
     sums, most : int
-        How many sums all groups have, and in how many groups a unit is.
+        The number of sums of all groups, and the largest number of groups that a unit is in.
     rows : int
-        The largest amount that a unit adds to the sums of a group, all together: its number of rows
-        there, for counts.
+        The largest amount that a unit adds to the sums of a group together. For counts this is its
+        number of rows in the group.
     shift : Fraction
-        The part a of that which is taken off every sum for each unit, at most 1/2. If it is not 0,
-        the number of units comes first. A sum is A_i + a r n, all of them in units of a's
-        denominator. One sum represents all, which are equal.
+        The part a of this amount that is subtracted from every sum for each unit, at most 1/2. A
+        sum is A_i + a r n, in units of a's denominator. One sum represents all sums, which are
+        equal. If a is not 0, the number of units comes first.
     """
     unit, off = shift.denominator, shift.numerator
     largest, others = unit - off, sums - most
@@ -213,11 +217,12 @@ class SumNoise(Protocol):
         """
 
     def sum_half_width(self, failure: float, factors: Mapping[int, Fraction]) -> Fraction:
-        """Return the half-width of a weighted sum of the noise for a failure probability.
+        """Return a bound that a weighted sum of the noise rarely exceeds in absolute value.
 
         Parameters
         ----------
         failure : float
+            The probability that the bound is exceeded, at most.
         factors : mapping of int to Fraction
             The factors of some of the integers, by their indices.
 
@@ -229,15 +234,15 @@ class SumNoise(Protocol):
 
 
 class NoiseCandidate(NamedTuple):
-    """A possible noise: its error, for comparison, and a function that creates it.
+    """A candidate in the choice of noise: its error, and a function that makes the noise.
 
     Attributes
     ----------
     error : float
-        The root of the sum, over all sums that move, of the squared standard deviation in units of
-        the size, times its weight.
+        The root of a sum over all sums that move: each adds its weight times the squared standard
+        deviation of its noise, in units of its size.
     noise : callable
-        Without arguments; returns an `IntegerNoise` or a `SumNoise`.
+        A function without arguments that returns an `IntegerNoise` or a `SumNoise`.
 
     Examples
     --------
@@ -260,7 +265,7 @@ Listed: TypeAlias = tuple[NoiseFamily, float, bool]
 
 
 def choose_noise(loss: Loss, moves: Moves) -> NoiseCandidate:
-    """Return the noise of the least error, over all families, for sums that are released together.
+    """Return the noise of the least error, over all families, for sums released together.
 
     Parameters
     ----------
@@ -276,9 +281,9 @@ def choose_noise(loss: Loss, moves: Moves) -> NoiseCandidate:
 def least_noise(
     loss: Loss, moves: Moves, families: Iterable[Listed] | None = None
 ) -> NoiseCandidate | None:
-    """Return the noise of the least error, or None where no family has noise for sums of groups.
+    """Return the noise of the least error, or None if no family has noise for sums of groups.
 
-    By default only the families of dpfast are used.
+    By default only the families of dpfast are tried.
     """
     size = amount(loss)
     least: NoiseCandidate | None = None
@@ -290,9 +295,9 @@ def least_noise(
 
 
 def least_error(ways: Iterable[NoiseCandidate | None]) -> NoiseCandidate:
-    """Return the candidate of the least error, of ways to release sums with the simplest first.
+    """Return the candidate of the least error; the candidates begin with the simplest.
 
-    A candidate replaces an earlier one only if its error is less by a twentieth.
+    A candidate replaces an earlier candidate only if its error is less by a twentieth.
     """
     least: NoiseCandidate | None = None
     for way in ways:
@@ -383,8 +388,8 @@ def _of_parts(loss: Loss, size: Fraction, moves: Moves, distribution: str) -> No
 def _parts(moves: Moves, is_laplace: bool) -> dict[int, Fraction]:
     """Return the part of the loss for each sum that can differ between neighbors, by index.
 
-    The ratio of numbers of rows to other sums, as groups, is rounded to a whole number; the ratios
-    among the other sums are rounded to 10 bits.
+    The ratio of the numbers of rows together to the other sums together is rounded to a whole
+    number. The ratios among the other sums are rounded to 10 bits.
     """
     power, norm = (1 / 3, moves.norm) if is_laplace else (1 / 2, moves.norm)
     heads = [i for i in moves.moving if i < moves.counts]

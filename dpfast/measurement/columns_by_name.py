@@ -30,7 +30,7 @@ LONGEST = 30
 
 
 class Noted:
-    """An answer with a note on how many rows of a unit count, where the privacy unit is an id."""
+    """An answer with a note on how many rows of a unit count, if units have ids."""
 
     note: str = ""
     #: The names of the key columns.
@@ -43,8 +43,8 @@ class Noted:
 class Answer(dict[str, Any], Noted):
     """A dict of NumPy arrays of equal length: columns of group keys, and of each statistic.
 
-    pandas, Polars and Arrow make a table of it as it is: ``pandas.DataFrame(answer)``,
-    ``polars.DataFrame(answer)``, ``pyarrow.table(answer)``.
+    To make a table of the answer, call ``pandas.DataFrame(answer)``, ``polars.DataFrame(answer)``
+    or ``pyarrow.table(answer)``.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Answer(dict[str, Any], Noted):
         return len(next(iter(self.values()), ()))
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return the columns as lists of JSON's types: times and bytes as text, infinity as None.
+        """Return the columns as lists of JSON's types: times and bytes are text, infinity is None.
 
         Returns
         -------
@@ -84,24 +84,26 @@ class Answer(dict[str, Any], Noted):
     def totals(self) -> Answer:
         """Return the sums over groups of counts and of sums, with their error bars.
 
-        They are the sums of the rows of the answer, so both agree, and they cost nothing
-        (post-processing). With private keys they are sums over the groups that are shown. A total
-        that is released by itself has less noise: `dpfast.consistent` makes groups agree with it.
+        Totals are computed from the answer. This is post-processing, so it costs nothing, and
+        totals agree with the groups. With private group keys, they are sums over the groups that
+        are shown. A total that is released by itself has less noise; `dpfast.consistent` makes the
+        groups agree with such a total.
 
         Returns
         -------
         Answer
-            One row, without keys: the columns of `dpfast.stat.count`, `count_distinct`, `sum` and
-            `histogram`. Its note names the statistics without a total: means and quantiles, and
-            counts whose negative values are replaced by 0, which add up to too much. An answer that
-            was pickled has none.
+            One row without keys, with the columns of `dpfast.stat.count`, `count_distinct`, `sum`
+            and `histogram`. Its note names the statistics without a total: means, quantiles, and
+            counts with ``nonnegative=True``, whose sum is too large. An answer that was pickled has
+            no totals.
 
         Notes
         -----
-        The bar of G groups is about sqrt(G) times that of one group, because their noise is
-        independent; noise that groups share adds up to G times as much. The bar is computed from
-        the distribution of the sum of the noise (`total_within` in ``dpfast/groups/sums.py`` has
-        the proof). With `rows_limit` it includes the rows that bounding drops in all groups.
+        The error bar of a total over G groups is about sqrt(G) times as long as the error bar of
+        one group, because their noise is independent. If groups share noise, it is G times as long.
+        The error bar is computed from the distribution of the sum of the noise (`total_within` in
+        ``dpfast/groups/sums.py`` has the proof). With `rows_limit` it includes the rows that
+        contribution bounding drops in all groups.
 
         Examples
         --------
@@ -119,9 +121,9 @@ class Answer(dict[str, Any], Noted):
 
     @property
     def is_noise(self) -> dict[str, NDArray[np.bool_]]:
-        """For each column of integers, a mask of the entries with 0 within their error bars.
+        """For each column of counts, a mask of the entries whose error bar contains 0.
 
-        It is computed from the answer (post-processing), and costs nothing.
+        It is computed from the answer. This is post-processing, so it costs nothing.
 
         Examples
         --------
@@ -137,7 +139,7 @@ class Answer(dict[str, Any], Noted):
         }
 
     def to_pandas(self) -> Any:
-        """Return the columns as a table of pandas, which writes CSV and Excel.
+        """Return the columns as a table of pandas, which can write CSV and Excel files.
 
         Returns
         -------
@@ -160,15 +162,15 @@ class Answer(dict[str, Any], Noted):
     def plot(self, *statistics: str, ax: Any = None) -> Any:
         """Draw statistics of groups with their error bars, side by side.
 
-        A group has a line, in the order of the answer. In a grey print, positions and not colors
-        distinguish the statistics. No setting of matplotlib is changed.
+        Each statistic has its own axes, and each group a line in the order of the answer. No
+        setting of matplotlib is changed.
 
         Parameters
         ----------
         *statistics : str
-            The names of columns; by default all that are neither keys nor error bars.
+            The names of columns; by default all columns except keys and error bars.
         ax : matplotlib Axes, optional
-            The axes for a single statistic; by default in a new figure.
+            The axes for a single statistic. By default they are made in a new figure.
 
         Returns
         -------
@@ -178,7 +180,7 @@ class Answer(dict[str, Any], Noted):
         Raises
         ------
         ArgumentError
-            For a name of no column, or several with an `ax`.
+            For a name that is not a column, or for several statistics with `ax`.
         MissingExtraError
             matplotlib is not installed.
 
@@ -195,7 +197,7 @@ class Answer(dict[str, Any], Noted):
         numbers = tuple(name for name in self if name not in (*keys, *bars.values()))
         names = [checks.choice("statistics", name, numbers) for name in statistics or numbers]
         if not names or (ax is not None and len(names) > 1):
-            checks.fail("statistics", "one statistic if ax is given, and at least one", names)
+            checks.fail("statistics", "at least one statistic, and exactly one with ax", names)
         keys_of_groups = zip(*(self[name] for name in keys), strict=True)
         labels = [fill(", ".join(map(_shown, key)), LONGEST) for key in keys_of_groups]
         lines, axes = sum(label.count("\n") + 1 for label in labels), [ax]
@@ -227,7 +229,7 @@ class Answer(dict[str, Any], Noted):
         return bars_of
 
     def _rows(self) -> Iterator[list[str]]:
-        """Yield the rows of the printed table as lists of text, with dots for rows left out."""
+        """Yield the rows of the printed table as lists of text, dots in place of omitted rows."""
         groups, half = self.groups, SHOWN // 2
         every = self.items()
         columns = [np.ceil(some) if name.endswith(" ranks") else some for name, some in every]
@@ -258,7 +260,7 @@ class Answer(dict[str, Any], Noted):
         return "; ".join([*notes, self.note] if self.note else notes)
 
     def _repr_html_(self) -> str:
-        """Return an HTML table that unfolds, in which each number is followed by its error bar."""
+        """Return a foldable HTML table, in which each number is followed by its error bar."""
         bars = self._bars()
         behind = {bar: name for name, bar in bars.items() if bar.startswith(f"{name} error")}
         names = [name for name in self if name not in behind]
@@ -282,7 +284,7 @@ def _with_bar(column: str, value: Any, bar: Any) -> str:
 
 
 def labels(numbers: Sequence[float]) -> list[str]:
-    """Return numbers as text, with six digits if these distinguish them, else with all."""
+    """Return numbers as text, with six digits if these distinguish them, else with all digits."""
     short = [f"{number:g}" for number in numbers]
     return short if len(set(short)) == len(short) else list(map(repr, numbers))
 

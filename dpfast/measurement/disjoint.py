@@ -1,9 +1,9 @@
 """One mechanism on the rows of each of two groups: parallel composition.
 
 A row is in at most one group, which depends on the row alone. Under "add-remove" neighbors have the
-same rows in one of the groups, and differ by one row in the other, so both answers together cost as
-much as one (McSherry, SIGMOD 2009). A replaced row may leave one group and enter the other: that is
-two steps (`around`). The rows of a person are successive steps (`unit`).
+same rows in one group and differ by one row in the other. So both answers together cost as much as
+one (McSherry, SIGMOD 2009). A replaced row may leave one group and enter the other, which is two
+steps (`around`). For a person, each row is one step (`unit`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Groups:
     keys: tuple[Any, Any]
 
     def columns(self) -> tuple[list[Words | None], list[Public | None]]:
-        """Return the public words, and the public numbers, that each column is compared with."""
+        """Return the public words and the public numbers that each column is compared with."""
         of, keys, is_text = self.statistic, self.keys, isinstance(self.keys[0], str)
         others = [None] * (((isinstance(of, Bounded) and of.width) or 1) - 1)
         words = [None, *others, Words(keys, "keys") if is_text else None]
@@ -53,23 +53,24 @@ class Groups:
 
 
 def difference(first: Any, second: Any) -> Any:
-    """Return the first answer less the second: a number, or an array."""
+    """Return the first answer minus the second answer: a number or an array."""
     answer = np.asarray(first) - np.asarray(second)
     return answer if answer.ndim else answer.item()
 
 
 @dataclass(frozen=True, slots=True)
 class Disjoint(Around[Any]):
-    """The mechanism of a difference: the answer about the first group less that about the second.
+    """The mechanism of a difference: the first group's answer minus the second group's answer.
 
     Parameters
     ----------
     inner : Mechanism
-        The relation of the rows of one group, whose number is private.
+        The mechanism of one group, whose number of rows is private. Its relation is that of rows.
     groups : Groups
     title : str
     alone : Mechanism
-        The mechanism of one group without the second step of a replaced row; it has the error bar.
+        The mechanism of one group without the second step for a replaced row. Its error bar is
+        used.
     """
 
     groups: Groups
@@ -91,7 +92,7 @@ class Disjoint(Around[Any]):
     def answered(
         self, summary: list[Any], generator: Generator, rows: int | None, confidence: float
     ) -> tuple[Any, ErrorBar]:
-        """Return the difference of two answers, and the sum of their error bars as its own."""
+        """Return the difference of two answers, whose error bar is the sum of their error bars."""
         shared = 1 - (1 - confidence) / 2
         pairs = [self.inner.answered(part, generator, rows, shared) for part in summary]
         answers, bars = zip(*pairs, strict=True)
@@ -121,7 +122,7 @@ def of_groups(groups: Groups, terms: Terms, title: str) -> Disjoint:
     """Return the mechanism of the difference between two groups."""
     columns = terms.layout.columns
     if columns is not None:
-        checks.fail("columns", "left out, because there is one difference", columns)
+        checks.fail("columns", "left out, because a difference has one answer", columns)
     terms_of_group = replace(terms, neighbors="add-remove", layout=Layout(masked=True))
 
     def make(loss: Any) -> Mechanism[Any]:

@@ -1,8 +1,9 @@
 """One answer for each of several columns, each for an equal part of the loss.
 
-A row may change the answers of all its columns. Unless a joint mechanism is better, d releases of a
-d-th of the loss each, of the same rows, are one release of the whole loss: epsilon, delta and rho
-add up (basic composition, Dwork, McSherry, Nissim and Smith, TCC 2006; Bun and Steinke, TCC 2016).
+A row may change the answers of all its columns. Without a joint mechanism, each of d columns is
+released for a d-th of the loss. Together these are one release of the whole loss, because epsilon,
+delta and rho add up (basic composition, Dwork, McSherry, Nissim and Smith, TCC 2006; Bun and
+Steinke, TCC 2016).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from ..tables.intake import View
 
 @dataclass(frozen=True, slots=True)
 class EqualParts(Mechanism[NDArray[np.float64]]):
-    """A mechanism that joins one mechanism for each column, all of one kind and of equal loss."""
+    """A mechanism made of one mechanism for each column, all of one kind and of equal loss."""
 
     columns: tuple[Mechanism[Any], ...]
 
@@ -75,7 +76,7 @@ def _last(answers: list[Any]) -> NDArray[np.float64]:
 
 
 def _bars(confidence: float, bars: list[ErrorBar]) -> ErrorBar:
-    """Return one error bar for all columns, or that of the first column whose error is unknown."""
+    """Return one error bar for all columns. If one is unknown, return the first unknown one."""
     for bar in bars:
         if bar.half_width is None and bar.ranks is None:
             return bar
@@ -85,7 +86,7 @@ def _bars(confidence: float, bars: list[ErrorBar]) -> ErrorBar:
 
 
 def together(loss: Loss, times: int) -> Loss:
-    """Return the loss of several releases together that cost `loss` each."""
+    """Return the joint loss of several releases, each of which costs `loss`."""
     return several(loss, times) if isinstance(loss, Pure) else privacy.compose(*[loss] * times)
 
 
@@ -99,7 +100,7 @@ def part(loss: Loss, share: Fraction) -> Loss:
 
 
 def side_by_side(numbers: list[Any]) -> Any:
-    """Return the numbers of all columns as one list, columns last; None if a column has none."""
+    """Return the numbers of all columns as one list, columns last; None if one has no number."""
     if any(number is None for number in numbers):
         return None
     return np.array(np.broadcast_arrays(*numbers)).T.tolist()
@@ -111,4 +112,4 @@ def equal_parts(loss: Loss, makers: Sequence[Callable[[Loss], Mechanism[Any]]]) 
     try:
         return EqualParts(tuple(make(share) for make in makers))
     except ArgumentError as error:  # its text may state a loss that the caller did not pass
-        raise ArgumentError(f"{error} (for one column, with its part of the loss)") from None
+        raise ArgumentError(f"{error} (the part of the loss for one column)") from None

@@ -1,19 +1,20 @@
 """Features: the integers that a row adds to sums, and by how much neighboring sums can differ.
 
-A row is a cell u of 0 .. s of its column (`summaries.cells`); with weights it counts w times, w a
-cell of the weights. A feature is an integer a u + b + c u^2 for public factors, times w, and sums
-of features are released. The smallest and the largest possible value of a feature determine by how
-much neighboring sums differ, for any statistic:
+A row is a cell u of 0 .. s of its column (`summaries.cells`). With weights it counts w times, where
+w is a cell of the weights. A feature is the integer a u + b + c u^2, for public factors a, b and c,
+times w if there are weights. Sums of features are released. The least and the largest value of a
+feature, lo and hi, determine by how much the sums of neighbors differ, for any statistic:
 
 * a row that is added or removed: by max(|lo|, |hi|);
 * a row that is replaced, where n is public: by hi - lo;
 * a row that is replaced, and may also enter or leave a mask (`where`): by max(hi, 0) - min(lo, 0).
 
-Features of one basis that are not negative and add up to at most `norm` have that L1 norm, and no
-larger L2 norm. Two such vectors differ by at most twice that in L1, and by its root of two in L2.
+If the features of a basis are not negative and add up to at most `norm`, their L1 norm and their L2
+norm are at most `norm`. Two such vectors differ by at most 2 `norm` in L1, and by at most sqrt(2)
+`norm` in L2.
 
-A basis is invertible: its sums are those of rows, u and u^2 in another basis, of which the answer
-is a function. So each basis of a statistic gives the same answer, except for the noise.
+The answer is a function of the sums of 1, u and u^2 (moments). A basis is invertible: the moments
+follow from its sums. So each basis of a statistic gives the same answer, except for the noise.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class Feature(NamedTuple):
     lo, hi : int
         The least and the largest value for a row.
     missing : int, default 0
-        The value for a row without a number, in the range; or 0 if the number of rows is private.
+        The value for a row without a number: between `lo` and `hi`, or 0 if the number of rows is
+        private.
 
     Examples
     --------
@@ -62,7 +64,7 @@ class Feature(NamedTuple):
     missing: int = 0
 
     def centered(self) -> Feature:
-        """Return twice the difference between this feature and the middle of its range.
+        """Return this feature minus the middle of its range, times 2.
 
         Returns
         -------
@@ -75,7 +77,7 @@ class Feature(NamedTuple):
         )
 
     def of_rows(self, u: Any, most: int, weight: Any = None) -> base.Feature:
-        """Return this feature for rows in a database, of which at most `most` count of each unit.
+        """Return this feature for rows in a database, where at most `most` rows of a unit count.
 
         Parameters
         ----------
@@ -138,9 +140,9 @@ class Feature(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """The noisy number of rows, sum of cells and sum of squared cells, each in parts of `whole`.
+    """The noisy number of rows, sum of cells and sum of squared cells, each times `whole`.
 
-    They are integers, or arrays of a number for each group.
+    They are integers, or arrays with an integer for each group.
     """
 
     rows: Any
@@ -156,14 +158,14 @@ class Basis:
     Attributes
     ----------
     features : tuple of Feature
-        The number of rows is the first feature, if it is one.
+        The features. If one of them counts the rows, it is the first.
     squares : tuple of Fraction
-        The weight of the squared error of each sum in the squared error of the answer, for the
-        reference data by which bases are compared.
+        The weight of each sum's squared error in the squared error of the answer, for the data with
+        which bases are compared.
     estimate : tuple of Fraction, optional
-        The factor of each sum in the answer, if the answer is a weighted sum of them.
+        The factor of each sum in the answer, if the answer is a weighted sum.
     norm : int, optional
-        The L1 norm of the features of a row, if no feature is negative.
+        The largest L1 norm of the features of a row, if no feature is negative.
     rounding : Fraction, default 0
         The variance that rounding adds to an answer.
 
@@ -219,8 +221,7 @@ class Basis:
         Returns
         -------
         Moments
-            The number of rows, and the sums of cells and of squared cells, as multiples of 1 /
-            `whole`.
+            The number of rows, the sum of cells and the sum of squared cells, each times `whole`.
         """
         parts, whole = self._inverse
         first, noisy_rows, second = [row and sum(map(mul, row, sums)) for row in parts]
@@ -244,16 +245,16 @@ class Basis:
 
     @cached_property
     def _inverse(self) -> tuple[list[Any], int]:
-        """The integer factors of sums in each moment, 0 for an unused one, and a denominator."""
+        """The integer factors of the sums in each moment (0 if it is unused), and a denominator."""
         rows = inverse(tuple(self.factors))
         whole = math.lcm(*(factor.denominator for row in rows for factor in row))
         return [[int(factor * whole) for factor in row] if any(row) else 0 for row in rows], whole
 
 
 def inverse(factors: tuple[Factors, ...]) -> list[list[Fraction]]:
-    """Return the matrix that leads back from sums of features to the moments in these sums.
+    """Return the matrix that computes the moments from the sums of features.
 
-    A moment that no feature has is not part of the answer, and has factors of 0.
+    A moment that is in no feature is not part of the answer, and has factors of 0.
     """
     used = [j for j in range(3) if any(row[j] for row in factors)]
     size = len(factors)

@@ -1,13 +1,13 @@
-"""Linear statistics: exact sums of features, integer noise, and an answer made of both alone.
+"""Linear statistics: answers that are computed from exact sums of features with integer noise.
 
-A statistic lists the bases of features from which it can be computed (`features`), and computes its
-answer and its error bar from noisy moments. This module has what all of them share: how rows are
-read, the sensitivity, the choice of noise and its loss, for one answer or one a column, for rows or
-all rows of a person at once, with weights or without.
+A statistic lists the sets of features (bases) from which it can be computed (`features`), and
+computes its answer and its error bar from noisy moments. This module has all that these statistics
+share: how rows are read, the sensitivity, the choice of noise, and the loss. There is one answer,
+or an answer for each column. The unit is a row or a person. Rows may have weights.
 
 A row may change in all of its columns at once, so all features of all columns are one vector. The
-columns share one number of rows, unless each drops its own missing numbers. The basis and the noise
-are chosen by the error of the answer alone (`choice`).
+columns share one number of rows, unless each column drops its own missing numbers. The basis and
+the noise are chosen by the error of the answer alone (`choice`).
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ Answers: TypeAlias = float | NDArray[np.float64]
 class Column:
     """The bounds and cells of a column, and the cells of its weights where rows have weights.
 
-    `misses` is whether a row may have no number here, in which case it does not count. `of_units`
-    is whether such a row is left out before units are bounded, so that it adds to no sum.
+    `misses` says whether a row without a number does not count in this column. `of_units` says
+    whether such a row is left out before units are bounded, so that it adds to no sum.
     """
 
     lo: float
@@ -82,12 +82,12 @@ class Column:
 
     @property
     def part(self) -> float:
-        """The largest row divided by `PARTS`, in cells: the unit in which totals are counted."""
+        """The largest row divided by `PARTS`, in cells. Totals are counted in this unit."""
         return max(abs(self.cells.first), abs(self.cells.last)) / PARTS or 1.0
 
     @property
     def product(self) -> Fraction:
-        """The width of a cell, times that of a cell of any weights, in units of the data."""
+        """The width of a cell, times the width of a cell of the weights, in units of the data."""
         return self.unit * (1 if self.weights is None else Fraction(self.weights.grid))
 
     @cached_property
@@ -152,7 +152,7 @@ class Column:
     def at(self, part: Any, whole: Any) -> Any:
         """Return the number between the bounds at the position of `part` between 0 and `whole`.
 
-        It is the middle if `whole` is not above 0.
+        If `whole` is not above 0, return the middle of the bounds.
         """
         if whole <= 0:
             part, whole = 1, 2
@@ -164,7 +164,7 @@ class Column:
     def width(self, part: Any, most: Any = 1, power: int = 1) -> Any:
         """Return an error bar's width: a part, up to `most`, of the bounds' distance or its square.
 
-        `power` is 2 for the square.
+        `power` is 1 for the distance and 2 for its square.
         """
         return nearest((self.unit * self.span) ** power * min(part, most))
 
@@ -179,7 +179,7 @@ class Setting:
     masked : bool
         Whether a mask keeps some of the rows.
     rows : int
-        How many rows are added or removed at once: those of a person.
+        How many rows are added or removed at once: 1, or the largest number of rows of a person.
     """
 
     neighbors: str
@@ -199,7 +199,7 @@ class Setting:
         ]
 
     def norm(self, basis: Basis) -> Sensitivity | None:
-        """Return the sensitivity of a basis's sums together, by its L1 norm; None without one."""
+        """Return the joint sensitivity of a basis's sums by its `norm`; None if it has none."""
         if basis.norm is None:
             return None
         vectors, size = 2 if self.neighbors == "replace" else 1, self.rows * basis.norm
@@ -208,7 +208,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class OfFeatures(Statistic[Value]):
-    """Base of statistics that are functions of noisy sums of features of rows."""
+    """Base of statistics that are computed from noisy sums of features of rows."""
 
     at_once: ClassVar[bool] = True
     only_adds: ClassVar[bool] = True
@@ -217,7 +217,8 @@ class OfFeatures(Statistic[Value]):
     def forms(self, column: Column, is_public: bool) -> list[Basis]:
         """Return the sets of features (bases) that the statistic can be computed from.
 
-        The simplest is the first. If the number of rows is in a basis, it is the first feature.
+        The simplest basis is the first. If a basis has the number of rows, this is its first
+        feature.
 
         Parameters
         ----------
@@ -233,11 +234,11 @@ class OfFeatures(Statistic[Value]):
 
 @dataclass(frozen=True, kw_only=True)
 class Linear(Bounded[Answers], OfFeatures[Answers]):
-    """Base of statistics of clamped rows that are functions of noisy sums.
+    """Base of statistics of clamped rows that are computed from noisy sums.
 
-    A statistic defines `forms` (the sums that it can be computed from), its `answer`, and its error
-    `bar`. Everything else follows: sensitivities, noise, columns, masks, people, groups, times and
-    costs.
+    A subclass defines three methods: `forms` (the sums from which the statistic can be computed),
+    `answer`, and `bar` (the error bar). Everything else follows from these: sensitivities, noise,
+    columns, masks, people, groups, times and costs.
 
     Parameters
     ----------
@@ -279,7 +280,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
     def answer(self, column: Column, basis: Basis, sums: Sequence[Any], rows: int | None) -> Any:
         """Return the answer from noisy sums, in the number type of the column.
 
-        The answer is a number, or an array with a number for each group: `sums` may be arrays, too.
+        If `sums` are arrays, with a number for each group, the answer is such an array, too.
 
         Parameters
         ----------
@@ -299,13 +300,13 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
         """Return the half-width of the error bar of the answer for a number of rows.
 
-        As `answer`, it uses the number type of the column.
+        The half-width has the number type of the column, as the answer does.
 
         Parameters
         ----------
         column : Column
         noise : Sizes
-            Bounds of the noise for shares of the failure probability.
+            Bounds on the noise, for shares of the failure probability.
         rows : int
         is_public : bool
             Whether the number of rows is public.
@@ -316,7 +317,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         """
 
     def row_pairs(self, rows: int) -> int:
-        """Return the number of pairs of rows that contain one row; 0 if sums are not over pairs.
+        """Return in how many pairs of rows one row is; 0 if sums are not over pairs of rows.
 
         Parameters
         ----------
@@ -329,7 +330,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         return 0
 
     def limits_of(self, lo: float, hi: float) -> Any:
-        """Return the limits that a unit's total is clamped to, for a column with bounds, or None.
+        """Return the limits that a unit's total is clamped to in a column with bounds, or None.
 
         Parameters
         ----------
@@ -344,7 +345,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
             return limits
         size = limits * (max(-lo, hi) / PARTS)
         if not math.isfinite(size):
-            checks.fail("bounds", "small enough that totals of rows do not overflow", (lo, hi))
+            checks.fail("bounds", "closer to 0, so that totals of rows do not overflow", (lo, hi))
         return -size if lo < 0 else 0.0, size if hi > 0 else 0.0
 
     def unit_ends(self, column: Column) -> tuple[int, int] | None:
@@ -363,18 +364,19 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
             return None
         lo, hi = (Fraction(limit) / column.unit for limit in limits)
         if math.ceil(lo) > math.floor(hi):
-            checks.fail("per_unit", "farther apart, for the grid of these bounds", limits)
+            checks.fail("per_unit", "farther apart: no cell of the grid is between them", limits)
         return math.ceil(lo), math.floor(hi)
 
     def added(
         self, u: Any, column: Column, basis: Basis, most: int, weight: Any = None
     ) -> list[Feature]:
-        """Return the features for rows in a database, of which at most `most` count of each unit.
+        """Return the features for rows in a database, where at most `most` rows of a unit count.
 
         Parameters
         ----------
         u : integer
-            The cell of a row, missing where the row does not count.
+            The cell of a row, as an expression of the database. It is missing where the row does
+            not count.
         column : Column
         basis : Basis
         most : int
@@ -383,7 +385,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         Returns
         -------
         list of Feature
-            What to add up, as `dpfast.extend.Feature.of_rows` returns it.
+            The integers to add up, as `dpfast.extend.Feature.of_rows` returns them.
         """
         ends, cells = self.unit_ends(column), column.cells
         if ends is not None:
@@ -421,7 +423,7 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
 
         def grid(lo: float, hi: float) -> Cells:
             if of_units and self.matches is not None:
-                return self.matches.finer  # a finer grid, which can hold fractions of a row
+                return self.matches.finer  # a finer grid, on which a row may count in part
             if of_units and limits is not None:
                 return narrow(lo, hi, 0.0 if self.needs_rows else max(abs(lo), abs(hi)))
             return self.grid(lo, hi, setting.is_public)
@@ -453,7 +455,7 @@ class UnitSums(NamedTuple):
 class Plan:
     """A choice of noise: the basis of each column, and the noise of all sums together.
 
-    `counts` is the number of leading sums that are numbers of rows, shared by columns or separate.
+    The first `counts` sums are numbers of rows: one for all columns, or one for each column.
     """
 
     forms: tuple[Basis, ...]
@@ -490,13 +492,13 @@ class Plan:
         return list(zip(*kinds, strict=True))
 
     def index(self, column: int, kind: int) -> int:
-        """Return the index, in the list of all sums, of a column's sum of one kind of feature."""
+        """Return the index in the list of all sums of one column's sum of one kind of feature."""
         if kind == 0 and self.counts:
             return column % self.counts
         return self.counts + (kind - bool(self.counts)) * len(self.forms) + column
 
     def size(self, column: int, factors: Mapping[int, Fraction], failure: float) -> Fraction:
-        """Return a bound on a column's noise times factors, for a failure probability."""
+        """Return a bound on the weighted sum of a column's noise, for a failure probability."""
         if isinstance(self.noise, IntegerNoise):
             return self.noise.half_width(failure) * sum(map(abs, factors.values()), Fraction(0))
         factor_of = {self.index(column, kind): factor for kind, factor in factors.items()}
@@ -520,41 +522,41 @@ class Sizes(ABC):
     @property
     @abstractmethod
     def basis(self) -> Basis:
-        """The basis that the sums are of."""
+        """The basis whose sums have the noise."""
 
     @abstractmethod
     def of(self, kind: int, share: float = 1.0) -> Any:
         """Return a bound on the noise of one sum, for a share of the failure probability."""
 
     def alone(self, share: float) -> Any:
-        """Return a bound on the noise of the first sum, where no other noise makes an error."""
+        """Return a bound on the noise of the first sum, if no other noise causes an error."""
         return self.of(0, share)
 
     @abstractmethod
     def total(self, factors: Sequence[Fraction], share: float = 1.0) -> Any:
-        """Return a bound on the noise of all sums, each times a factor, added up."""
+        """Return a bound on the weighted sum of the noise of all sums."""
 
     @property
     @abstractmethod
     def answers(self) -> Any:
-        """The noisy answers that error bars are for; None for error bars before the release."""
+        """The noisy answers whose error bars are computed; None before the release."""
 
     def least(self, rows: Any, off: Any) -> Any:
-        """Return the least noisy number of rows, where the noise in rows is at most `off`."""
+        """Return the least number of rows, if its noise is at most `off`."""
         return rows - off if self.answers is None else rows
 
     def farthest(self, column: Column) -> Any:
-        """Return how far an answer may be from a bound, as a part of the bounds' distance."""
+        """Return the largest distance of an answer from a bound, in units of `hi - lo`."""
         if self.answers is None:
             return 1.0
         away = np.maximum(self.answers - column.lo, column.hi - self.answers)
         return away / (column.cells.grid * column.span)
 
     def of_root(self, wide: Any, column: Column) -> Any:
-        """Return how far a root is off where its square is off by at most `wide`.
+        """Return the largest error of a root if the error of its square is at most `wide`.
 
-        Two roots differ by no more than the root of the difference, and by that much if one is 0.
-        For a known root it is the distance to the ends of the interval around its square.
+        Two roots differ by at most the root of their squares' difference, and by exactly that if
+        one is 0. If the root is known, the interval around its square gives a smaller bound.
         """
         if self.answers is None:
             return column.root(wide)
@@ -592,7 +594,7 @@ class SizesOf(Sizes):
         return self.plan.size(self.column, kinds, share * self.failure)
 
 
-#: So many pairs of rows that rounding to integers does not matter.
+#: A number of pairs of rows that is so large that rounding to integers does not matter.
 MANY_PAIRS = 1 << 30
 
 
@@ -606,9 +608,10 @@ def plan(
 ) -> Plan:
     """Choose the basis of each column and the noise, from public numbers alone.
 
-    A basis is preferred to an earlier one if its error is smaller by at least a twentieth: the mean
-    over all columns of the error divided by that of the first basis. If sums are over pairs of
-    rows, `pairs` is the number of pairs that contain a row; otherwise it is 0.
+    A basis is preferred to an earlier basis if its error is smaller by at least a twentieth. The
+    error of a basis is divided by the error of the first basis, and averaged over all columns. If
+    sums are over pairs of rows, `pairs` is the number of pairs that contain a row; otherwise it is
+    0.
     """
     # The sum of all weights is private.
     is_public = setting.is_public and columns[0].weights is None
@@ -708,15 +711,16 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     @cached_property
     def _of_pairs(self) -> bool:
-        """Whether sums of several columns are of pairs of rows, so that sizes depend on rows."""
+        """Whether sums are over pairs of rows in several columns, so that sizes depend on rows."""
         return not self.single and self.has_public_rows and self.statistic.row_pairs(2) > 0
 
     @cached_property
     def _chosen_for(self) -> Loss:
-        """The loss that noise is chosen for, which sums of pairs of rows are also charged.
+        """The loss that noise is chosen for. Sums over pairs of rows are also charged this loss.
 
-        It covers the noise for any number of rows, which may have another distribution than that
-        for two rows: delta is not used if noise for large sums does not need it.
+        It covers the noise for any number of rows. For few rows the noise may have another
+        distribution than for many rows. Delta is not used if the noise for large sums does not need
+        it.
         """
         loss = self.offered_loss
         if not self._of_pairs or not isinstance(loss, Approx):
@@ -766,7 +770,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     @property
     def integer_noise(self) -> IntegerNoise | SumNoise | None:
-        """The noise of all sums; None where noise depends on the number of rows."""
+        """The noise of all sums; None if it depends on the number of rows."""
         return None if self.has_public_rows and self.statistic.row_pairs(2) else self.plan().noise
 
     @property
@@ -811,7 +815,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         ]
 
     def _weighted(self, source: View) -> list[Totals]:
-        """Return the sums of weights, as numbers of rows, and of weights times cells."""
+        """Return each column's sum of weights, as its number of rows, and sum of weighted cells."""
         bounds, grids = self._grids
         rows, weights = source.source, source.weights
         products = weighted_moments(rows, weights, bounds, grids, self.nan, source.where)
@@ -819,7 +823,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
 
     @property
     def _grids(self) -> tuple[list[tuple[float, float]], list[Cells]]:
-        """The bounds and the cells of each column, and those of the weights if there are any."""
+        """The bounds and the cells of each column, and of the weights if there are any."""
         bounds = [(column.lo, column.hi) for column in self.columns]
         grids, weights = [column.cells for column in self.columns], self.columns[0].weights
         if weights is None or self.statistic.limits is None:
@@ -827,7 +831,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         return [*bounds, self.statistic.limits], [*grids, weights]
 
     def _weighed(self, rows: int, cells: int, weights: int, products: int) -> Totals:
-        """Return sums of weights, alone and times cells, from weights less their first cell."""
+        """Return the sums of weights and of weighted cells, from weights less their first cell."""
         assert self.columns[0].weights is not None
         first = self.columns[0].weights.first
         return Totals(weights + rows * first, sum=products + first * cells)
@@ -854,7 +858,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
     def _with_bars(
         self, plan: Plan, noisy: Sequence[int], rows: int | None, confidence: float
     ) -> tuple[Answers, ErrorBar]:
-        """Return the answers from noisy sums, with error bars by these sums and answers."""
+        """Return the answers from noisy sums, with error bars computed from both."""
         answers, counts = self._answers(plan, noisy, rows), []
         for basis, sums in zip(plan.forms, plan.sums(noisy), strict=True):
             moments = basis.moments(sums, rows)
@@ -862,9 +866,9 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         return answers, self._bars(plan, counts, confidence, np.atleast_1d(answers).tolist())
 
     def tails(self, source: View, generator: Generator) -> Counts:
-        """Return counts of units by their total, in `PARTS` of the largest row, rounded up.
+        """Return counts of units by their total, in 256ths of the largest row, rounded up.
 
-        For several columns, the size of a unit is its largest total in parts.
+        With several columns, the largest of the unit's totals counts.
 
         Parameters
         ----------
@@ -890,7 +894,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         return reduce(add_counts, map(of, self._rooms(source, key).parts()))
 
     def _rooms(self, source: View, key: Key) -> Units:
-        """Return the sums of each unit: of cells, and squared cells if read, or of products."""
+        """Return the sums of each unit: of cells (and their squares), or of weighted cells."""
         matches, (bounds, grids) = self.statistic.matches, self._grids
         scales = [
             (1.0 / c.cells.grid, c.cells.first, c.span, self._replacement_cell(c))
@@ -914,7 +918,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         return units
 
     def _units(self, source: View, most: int, key: Key) -> list[list[int]]:
-        """Return the sums of each column's features, with the contribution of each unit bounded."""
+        """Return the sums of each column's features, with each unit's contribution bounded."""
         units, squares = self._rooms(source, key), self.statistic.squares
 
         def totals_of(sums: list[int]) -> Totals:
@@ -947,7 +951,7 @@ class LinearMeasurement(Mechanism[Answers], AddsUnits):
         return [[next(sums) for _ in features] for features in added]
 
     def _replacement_cell(self, column: Column) -> int:
-        """Return the cell that replaces missing numbers; -1 where such rows do not count."""
+        """Return the cell that replaces missing numbers; -1 if such rows do not count."""
         value = nan_policy.replacement(self.nan, column.lo, column.hi)
         return -1 if isinstance(value, str) else column.cells.cell(value)
 

@@ -1,7 +1,7 @@
-"""Rows as 1 where they equal a public value and as 0 where they do not: two cells of a column.
+"""Rows as 1 if they equal a public value, and as 0 if they do not: two cells of a column.
 
-This is a function of the row alone, in integers, so all proofs about cells between the bounds 0 and
-1 hold. A missing row equals nothing.
+A row's cell is a function of that row alone. So all proofs about cells between the bounds 0 and 1
+hold. A missing row equals no value.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Matches(Cells):
     axis : Axis
         A bin for each value.
     words : Words, optional
-        The values, where they are text.
+        The values, if they are text.
     public : (str, sequence), optional
-        Their argument and the values, where they are numbers.
+        The name of the argument and the values, if they are numbers.
     """
 
     grid: float = 1.0
@@ -63,7 +63,7 @@ class Matches(Cells):
 
     @property
     def finer(self) -> Matches:
-        """The cells 0 and 1 on a finer grid, which also has parts of a row."""
+        """The cells 0 and 1 on a finer grid, on which a row may count in part."""
         return replace(self, grid=2.0**-SQUARES, span=1 << SQUARES)
 
     def cell(self, x: float) -> int:
@@ -79,7 +79,7 @@ class Matches(Cells):
         return self.matched(values)
 
     def rows(self, view: View) -> NDArray[np.float64]:
-        """Return a 0 or a 1 for each row of a view, all zeros first."""
+        """Return a 0 or a 1 for each row of a view, in ascending order."""
         counts = totals(view.kept, self, None)
         zeros = counts.rows + counts.missing - counts.sum
         return np.repeat([0.0, 1.0], [zeros, counts.sum])
@@ -109,12 +109,12 @@ class Compared:
     def write_cells(
         self, values: NDArray[Any], cells: NDArray[np.uint32], gone: NDArray[np.uint8]
     ) -> None:
-        """Write the cell of each row to `cells`, and write to `gone` that no row is missing."""
+        """Write the cell of each row to `cells`, and mark in `gone` that no row is missing."""
         cells[:], gone[:] = self.matched(values), 0
         cells *= self.span
 
     def totals(self, values: NDArray[Any], squares: bool) -> tuple[int, int, int]:
-        """Return the number of missing rows, the sum of all cells, and that of their squares."""
+        """Return the number of missing rows, the sum of all cells, and the sum of their squares."""
         counts = np.zeros(self.axis.bins + 1, np.int64)
         self.axis.histogram(values, counts)
         count = int(counts[:-1].sum())

@@ -1,4 +1,4 @@
-"""`add_noise_family`: noise of other packages in the choice of noise."""
+"""`add_noise_family`: noise of another package joins the choice of noise."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from .statistic import mechanism_of
 
 
 def add_noise_family(family: NoiseFamily, *, margin: float = 1.0) -> None:
-    """Add a family of noise, which is tried from now on wherever noise for sums is chosen.
+    """Add a family of noise, which dpfast from then on also tries when it chooses noise for sums.
 
-    The family is tried for counts, sums, means, variances, covariances and statistics made of
-    these, for one answer or for each column, and not for groups and learners.
+    The family is tried for counts, sums, means, variances, covariances and statistics that are
+    computed from these, for one answer or for an answer for each column. It is not tried for groups
+    and learners.
 
     Parameters
     ----------
     family : callable
         ``family(loss, size, moves)`` yields a `NoiseCandidate` for each noise that suits the
-        `Moves`, or nothing; `size` is the epsilon or the rho of the loss. It must depend on its
-        arguments alone.
+        `Moves`, or nothing. `size` is the epsilon or the rho of the loss. What it yields must
+        depend on its arguments alone.
     margin : float, default 1.0
         A candidate is used if its error is below this fraction of the least error of all others.
 
@@ -30,12 +31,12 @@ def add_noise_family(family: NoiseFamily, *, margin: float = 1.0) -> None:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If `family` is no function, or `margin` not above 0 and at most 1.
+        If `family` is not a function, or `margin` is not above 0 and at most 1.
 
     Notes
     -----
-    The proof is yours: for sums that differ by the moves, the noise must satisfy its stated `loss`,
-    which is charged. Measurements that already exist keep their noise.
+    You have to prove that the noise satisfies its stated `loss` for all sums that differ by the
+    moves. This loss is charged. Measurements that already exist keep their noise.
 
     Examples
     --------
@@ -45,7 +46,7 @@ def add_noise_family(family: NoiseFamily, *, margin: float = 1.0) -> None:
     >>> dp.extend.add_noise_family(nothing)
     """
     if not callable(family):
-        checks.fail_type("family", "a function of a loss, its size and moves", family)
+        checks.fail_type("family", "a function family(loss, size, moves)", family)
     part = checks.number("margin", margin)
     if not 0 < part <= 1:
         checks.fail("margin", "above 0 and at most 1", margin)

@@ -12,10 +12,10 @@ rows that are numbers, and q <= 1/4 the share of these that may lie beyond eithe
 
 So u is 0 if the row of rank q n from above lies between hi- and hi; if q = 0, u is A(hi).
 
-The prior w is public. Beyond 2^-4 it falls by a factor of e^2.5 in each octave. Rows do not
-contradict a bound that is far too wide, so the prior has to make it improbable. If q = 0, a bound
-also leaves out some rows, of the order of 1 / c, for any n. The noise for a wider bound would do
-more harm than clipping these rows (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019).
+The prior w is public. Beyond 2^-4 it falls by a factor of e^2.5 in each octave. No row contradicts
+a bound that is far too wide, so the prior has to make such bounds improbable. If q = 0, about 1 / c
+rows lie beyond a bound, for any n. The noise for a wider bound would do more harm than clamping
+these rows (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019).
 
 *Loss, q = 0.* An added row raises A(hi) by 1 if it lies above hi, and B(lo) by 1 if it lies below
 lo. It never does both, because lo < hi. So u + v changes by 0 to 1.
@@ -111,7 +111,7 @@ class Side:
     Parameters
     ----------
     outside, inside : int64 array
-        The number of rows beyond each public number, and beyond the next one towards the rows.
+        The number of rows beyond each public number, and beyond the next public number inwards.
     prior : float64 array
     target : Fraction
     c : float
@@ -138,7 +138,7 @@ class Side:
 class Draw:
     """Exact draws of one of the first `stop` public numbers, in proportion to their weights.
 
-    With `more`, the logarithm of each weight is larger by `more`, and the first number is left out.
+    With `more`, the logarithm of each weight increases by `more`, and the first number is left out.
     """
 
     def __init__(self, side: Side, stop: int, more: Floats | None = None) -> None:
@@ -162,7 +162,7 @@ class Draw:
         return self.weights.draw(size, self.exact, stream)
 
     def attempts(self, size: int, level: float, stream: Stream) -> NDArray[np.int64]:
-        """Return those kept of `size` draws, each with probability sum(weights) / exp(level)."""
+        """Return the kept ones of `size` draws: each with probability sum(weights) / exp(level)."""
         proposed = self.weights.propose(size, stream)
         distance = self.distance[proposed]
         keep = self.weights.keep(
@@ -221,18 +221,18 @@ WIDEST = widened(float(NUMBERS[0]), float(NUMBERS[-1]))
 class DrawnBounds(Mechanism[Any]):
     """Bounds that hold all but a few rows of a column, or of each of several; see `dpfast.bounds`.
 
-    Columns are read at once, and each draw has an equal part of the loss.
+    All columns are read at once, and each draw has an equal part of the loss.
 
     Parameters
     ----------
     share : Fraction
-        The number of rows that may lie beyond a bound.
+        The share of the rows that may lie beyond each bound.
     neighbors : {"add-remove", "replace"}
     nan : str or float
     loss_of_column : Draws or ZCDP
         The loss of a column.
     columns : int, optional
-        By default there is a single pair, not an array of pairs.
+        The number of columns. By default the answer is a single pair, not an array of pairs.
     prior : {"", "any size", "about 1"}, default ""
         The distribution of the public numbers.
     """
@@ -314,6 +314,6 @@ def drawn_bounds(
     if bounds.rate < RATES[0]:
         name = "rho" if isinstance(loss, ZCDP) else "epsilon"
         checks.fail(
-            name, "larger, because float64 cannot resolve ranks at a column's part of it", loss
+            name, "larger: float64 cannot resolve ranks at one column's part of the loss", loss
         )
     return bounds

@@ -1,18 +1,18 @@
 """Statistics that are quotients of numbers in a noisy answer about several columns.
 
 A computation that does not read the rows again costs nothing (Dwork and Roth, 2014, proposition
-2.1). So such a statistic has the loss and the noise of its `inner` one, under the same neighbors.
+2.1). So a quotient has the loss and the noise of its `inner` statistic, for the same neighbors.
 
 *Error bars.* Let the error of each number of the inner answer be at most its width, except with a
-failure probability, of which each number has a share. Then with a numerator n, of width w, and a
-denominator between low and high around d > 0, a quotient is off by at most
+share of the failure probability. Let n be a noisy numerator of width w, and d > 0 a noisy
+denominator, whose true value is between low and high. Then the error of the quotient is at most
 
     (abs(n) + w) / low - abs(n) / d.
 
-That is clear of quotients that are too large in size. Quotients that are too small, by at most
-abs(n) / d - (abs(n) - w) / high, or if w > abs(n) by abs(n) / d + (w - abs(n)) / low, do not have a
-larger error: 2 / d <= 1 / low + 1 / high, because low high <= d^2. The same holds with a true
-quotient in place of a noisy one.
+This holds if the true quotient is larger in absolute value than the noisy one. If it is smaller,
+the error is at most abs(n) / d - (abs(n) - w) / high, or, if w > abs(n), at most abs(n) / d + (w -
+abs(n)) / low. Neither is larger than the bound above: 2 / d <= 1 / low + 1 / high, because low high
+<= d^2. The same holds with the true and the noisy numbers exchanged.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Quotient(Bounded[Any]):
         if self.other is not None:
             checks.text("other", self.other)
         if not self.is_auto and (self.width or 0) < 2:
-            checks.fail("bounds", "a pair for each of two columns", self.bounds)
+            checks.fail("bounds", "at least two pairs, one for each column", self.bounds)
 
     @property
     def bounded(self) -> tuple[str | None, ...]:
@@ -84,12 +84,14 @@ class Quotient(Bounded[Any]):
 
     @abstractmethod
     def parts(self, answer: Floats, off: Floats) -> tuple[Floats, Floats]:
-        """Return numerators and, shifted by `off` but at least 0, denominators of inner answers.
+        """Return the numerators and the denominators of inner answers.
+
+        Denominators are shifted by `off`, and are at least 0.
 
         Parameters
         ----------
         answer, off : ndarray
-            Inner answers: those of groups along the first axis, or a single one.
+            Inner answers: a single answer, or the answers of groups along the first axis.
 
         Returns
         -------
@@ -98,7 +100,7 @@ class Quotient(Bounded[Any]):
 
     @abstractmethod
     def bar(self, inner: Mechanism[Any], rows: int, confidence: float) -> ErrorBar:
-        """Return the error bar of quotients for a number of rows, infinite if none is known.
+        """Return the error bar of quotients for a number of rows, infinite if it is not known.
 
         Parameters
         ----------
@@ -190,7 +192,7 @@ class OfQuotient(Around[Any], AddsUnits):
     def _with_bars(
         self, answer: Floats, bar: ErrorBar, confidence: float
     ) -> tuple[float | Floats, ErrorBar]:
-        """Return quotients with their error bars, from inner bars that hold together."""
+        """Return quotients with their error bars, from inner error bars that all hold at once."""
         value = self._quotients(answer)
         if bar.half_width is None:
             return value, replace(bar, confidence=confidence)

@@ -3,12 +3,12 @@
     statistic.measure(epsilon=1, unit=unit)  ->  Measurement(data)
     dp.mean(data, bounds=b, epsilon=1)       ==  Mean(bounds=b).prepare(data, epsilon=1).run()
 
-Both use the same code path. A statistic makes the mechanism of rows, for a relation of rows, a loss
-and a layout (`Terms`); wrappers follow in this order: the two steps of a mask (`around`), the
-bounds that a part of the loss pays for (`automatic_bounds`), several columns (`equal_parts`) and
-the unit (`unit`). A column of times is read as whole numbers of its unit, and the answer turned
-back (`times`). The choice of mechanism depends on public values alone, so it is made once for equal
-values.
+Both lines use the same code. A statistic makes a mechanism for rows, from a neighboring relation of
+rows, a loss and a layout (`Terms`). Wrappers are added in this order: two steps for a mask
+(`around`), bounds that a part of the loss pays for (`automatic_bounds`), several columns
+(`equal_parts`), and the privacy unit (`unit`). A column of times is read as whole numbers of its
+unit, and the answer is converted back (`times`). The choice of mechanism depends on public values
+alone, so it is made once for equal values.
 """
 
 from __future__ import annotations
@@ -98,10 +98,10 @@ class Terms:
         The relation of rows.
     layout : Layout
     rows : int, default 1
-        How many rows are added or removed at once: those of a unit, where noise can be made for all
-        of them.
+        How many rows are added or removed at once. It is above 1 if the noise covers all rows of a
+        unit at once.
     ids : str, optional
-        The name of the ids, if the loss is for a unit with ids, or for one row of such a unit.
+        The name of the ids, if the loss is for a unit with ids or for one row of such a unit.
     """
 
     loss: Loss
@@ -116,13 +116,13 @@ class Terms:
 
     @property
     def may_enter(self) -> bool:
-        """Tell whether a row that is replaced may also leave the rows that count, or enter."""
+        """Tell whether a replaced row may also enter or leave the rows that the mask keeps."""
         return self.layout.masked and self.neighbors == "replace"
 
     def missing_rule(self, nan: Any) -> str | float:
-        """Return the rule for missing rows, by whether the number of rows is private.
+        """Return the rule for missing rows, which by default depends on whether `n` is private.
 
-        Dropping a row is masking it: a function of that row alone. So a loss that covers masks of
+        To drop a row is to mask it by a function of that row alone. So a loss that covers a mask of
         replaced rows covers dropped rows, too.
         """
         is_private = self.layout.masked or self.neighbors == "add-remove"
@@ -136,7 +136,7 @@ def snake_case(kind: type) -> str:
 
 @dataclass(frozen=True)
 class Statistic(ABC, Generic[Value]):
-    """Base of statistics: a question with its public parameters, without a loss, a unit or data.
+    """Base of statistics: what is asked, with public parameters, but without loss, unit or data.
 
     Parameters
     ----------
@@ -166,24 +166,26 @@ class Statistic(ABC, Generic[Value]):
     chooses_by_type: ClassVar[bool] = False
     #: Whether one noise can cover all rows of a privacy unit at once.
     at_once: ClassVar[bool] = False
-    #: Whether the statistic by group needs a column.
+    #: Whether the statistic needs a column when it is computed by group.
     needs_column: ClassVar[bool] = True
     #: Whether a loss without delta is refused, even if the noise would not spend delta.
     needs_delta: ClassVar[bool] = False
-    #: Whether the mechanism bounds the contribution of a privacy unit itself, and states the loss.
+    #: Whether the mechanism itself bounds the contribution of a privacy unit, and has the loss of a
+    #: unit.
     keeps_units: ClassVar[bool] = False
-    #: Whether a bound on the rows of a unit may be drawn. False if the statistic is about them.
+    #: Whether max_rows may be "auto". False if the statistic is about the number of rows of a unit.
     draws_max_rows: ClassVar[bool] = True
     #: Whether one mechanism releases several columns. Otherwise each column gets an equal part of
     #: the loss.
     joins_columns: ClassVar[bool] = True
-    #: Arguments of `prepare` without a meaning here: the public function does not have them.
+    #: Arguments of `prepare` that have no meaning for the statistic. Its public function lacks
+    #: them.
     leaves_out: ClassVar[tuple[str, ...]] = ()
     #: Whether answers are numbers, so that two can be subtracted.
     subtracts: ClassVar[bool] = True
     #: The public bounds of the weights; None if there are no weights.
     limits: ClassVar[tuple[float, float] | None] = None
-    #: The public bounds of the total of a unit, or "auto"; None if bounds apply to each row.
+    #: The public bounds of a unit's total, or "auto"; None if each row is bounded.
     unit_limits: ClassVar[Any] = None
     #: Whether the bounds are so far apart that float64 does not represent every whole number
     #: between.
@@ -191,9 +193,9 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def reads_numbers(self) -> bool:
-        """Tell whether a plain column of numbers takes the shorter way of `tables.intake.plain`.
+        """Tell whether a plain array of numbers may be read by `tables.intake.plain`.
 
-        For a class with its own `read` it is False, unless the class defines it.
+        It is False for a class with its own `read`, unless the class also defines this property.
         """
         return False
 
@@ -204,7 +206,7 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def adds_units(self) -> bool:
-        """Tell whether the total of each unit is bounded, instead of choosing some of its rows."""
+        """Tell whether each unit's total is bounded. If not, some of its rows are chosen."""
         return self.at_once
 
     @property
@@ -214,9 +216,9 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def sought(self) -> Sought | None:
-        """The name of an argument and its public values, which rows are compared with; or None.
+        """The argument with public values that rows are compared with, and these values; or None.
 
-        The type of the column must be able to hold these values.
+        The type of the column must be able to hold the values.
         """
         return None
 
@@ -227,11 +229,11 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def chooses_by_rows(self) -> bool:
-        """Tell whether the mechanism depends on the number of rows, where that number is public."""
+        """Tell whether the mechanism depends on the number of rows, if this number is public."""
         return False
 
     def with_limit(self, bound: int) -> Self:
-        """Return the statistic with a number in place of "auto" as the bound on a unit's total.
+        """Return the statistic with a drawn bound on a unit's total, in place of "auto".
 
         Parameters
         ----------
@@ -244,7 +246,7 @@ class Statistic(ABC, Generic[Value]):
         return self
 
     def chosen(self, terms: Terms) -> Self:
-        """Return the statistic with its method chosen, by public numbers alone.
+        """Return the statistic with its method chosen from public numbers alone.
 
         Parameters
         ----------
@@ -260,10 +262,10 @@ class Statistic(ABC, Generic[Value]):
     def with_interval(self, coverage: float = CONFIDENCE) -> Statistic[Any]:
         """Return the statistic whose answer is an interval: lower end, value, upper end.
 
-        Some statistics have an error bar in ranks, or noise of a secret scale, because an error in
-        units of the data depends on the rows. Their intervals use a part of the same loss.
-        ``statistic.with_interval().prepare(data, ...)`` takes the arguments of `prepare`, and its
-        answer has the shape (3,), or (3, m) for m quantiles; d columns add a last dimension.
+        For quantiles and for noise scaled to smooth sensitivity, an error bar in the data's units
+        depends on the rows. So the two ends are released, too, for a part of the same loss.
+        ``statistic.with_interval().prepare(data, ...).run()`` returns an array of shape (3,), or
+        (3, m) for m quantiles; with d columns there is a last dimension of length d.
 
         Parameters
         ----------
@@ -273,12 +275,13 @@ class Statistic(ABC, Generic[Value]):
         Returns
         -------
         Statistic
-            The statistic itself, if its error bar is in units of the data or unknown.
+            The statistic of the interval, or the statistic itself if its error bar does not depend
+            on the rows or is unknown.
 
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            If the coverage is no number between 0 and 1.
+            If the coverage is not a number between 0 and 1.
 
         Examples
         --------
@@ -317,12 +320,12 @@ class Statistic(ABC, Generic[Value]):
     def read(
         self, data: Any, *, relation: str, axis: Any, where: Any, ids: Any, weights: Any
     ) -> View:
-        """Return typed access to the rows of data (a view), without reading a row.
+        """Return typed access to the rows of the data (a view), without reading a row.
 
         Parameters
         ----------
         data, relation, axis, where, ids, weights
-            The arguments of a call, and the neighboring relation of rows.
+            The arguments of a call, where `relation` is the neighboring relation of rows.
 
         Returns
         -------
@@ -337,18 +340,18 @@ class Statistic(ABC, Generic[Value]):
         times : Times
             The type of the column.
         data : Any
-            The column, for messages.
+            The column, for error messages.
 
         Returns
         -------
         Statistic and Units, or None
-            The statistic of these numbers, and the units; None if the statistic is not defined for
+            The statistic for these numbers, and the units; None if the statistic is not defined for
             times.
         """
         return self, Units(times, Clipped(0, 0, 0), answer="number")
 
     def in_times(self, answer: Any, units: Units) -> Any:
-        """Convert an answer in whole units to one in times or durations.
+        """Convert an answer in whole units to times or durations.
 
         Parameters
         ----------
@@ -376,23 +379,23 @@ class Statistic(ABC, Generic[Value]):
         rows: int | None = None,
         dtype: Any = None,
     ) -> Measurement[Value]:
-        """Return the measurement of the statistic for a loss: noise, error bar, and how to run it.
+        """Return the private algorithm (measurement) that releases the statistic for a loss.
 
         Parameters
         ----------
         epsilon, delta, rho : float, Fraction or Decimal, optional
             The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
         unit : Unit or {"add-remove", "replace"}, default "add-remove"
-            The privacy unit of the loss; a relation alone means rows.
+            The privacy unit of the loss. A relation alone means that a row is the unit.
         columns : int, optional
             The number of columns, each with an answer; by default there is one answer.
         where : bool, default False
             Whether the measurement will be called with a mask.
         rows : int, optional
-            The public number of rows, which may decide the method.
+            The public number of rows. The choice of method may depend on it.
         dtype : dtype, optional
-            The type of a column of times, such as "datetime64[D]": noise is made for its unit. For
-            quantiles also the type of a column of integers.
+            The type of the column if it holds times, such as "datetime64[D]"; noise is then made
+            for its unit. For quantiles also the type of a column of integers.
 
         Returns
         -------
@@ -450,7 +453,7 @@ class Statistic(ABC, Generic[Value]):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Prepared[Value]:
-        """Check the arguments of a call, read the data's types, and make the measurement.
+        """Check the arguments of a call and the types of the data, and return the release to run.
 
         Parameters
         ----------
@@ -509,7 +512,7 @@ class Statistic(ABC, Generic[Value]):
         rng: Generator | None = None,
         measured: Measurement[Value] | None = None,
     ) -> Prepared[Value]:
-        """Return the release that `prepare` returns, for a loss and a unit already checked.
+        """Return the release that `prepare` returns, for a loss and a unit that have been checked.
 
         Parameters
         ----------
@@ -533,7 +536,7 @@ class Statistic(ABC, Generic[Value]):
         ids : str or form, optional
             The ids of the rows: the name of a column, or a column of a known type.
         measured : Measurement, optional
-            The measurement, if one was made before for this loss, with its columns and mask.
+            The measurement, if it was made before, for this loss, these columns and this mask.
 
         Returns
         -------
@@ -587,13 +590,13 @@ class Statistic(ABC, Generic[Value]):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The statistic and the public parameters of a call, as the `Question` of its record.
+    """The statistic and the public parameters of a call, for the `Question` of its record.
 
     Parameters
     ----------
     measurement : Measurement
     statistic : Statistic
-        For the numbers that represent its column.
+        The statistic for the numbers that represent its column.
     """
 
     measurement: Measurement[Any]
@@ -605,7 +608,7 @@ class Call:
     parameters = same_as("measurement.parameters")
 
     def with_ends(self, confidence: float) -> Mechanism[Any] | None:
-        """Return the mechanism that also releases two ends; None if the bar is in data units."""
+        """Return the mechanism that also releases the ends of an error bar, None if not needed."""
         statistic = self.statistic.with_interval(confidence)
         if statistic is self.statistic:
             return None
@@ -639,8 +642,8 @@ def of_numbers(lo: Any, hi: Any, nan: Any) -> tuple[tuple[float, float], str | f
 
 #: The arguments of a call about its rows, its loss and its unit.
 OF_CALLS = frozenset(Statistic.prepare.__kwdefaults__ or ())
-#: The public part of a call: positional arguments; names and values of the others; the types of
-#: all.
+#: The public part of a call: positional arguments, names and values of the other arguments, and the
+#: types of all.
 Public: TypeAlias = tuple[tuple[Any, ...], tuple[str, ...], tuple[Any, ...], tuple[type, ...]]
 #: Arguments of a call that are not public numbers, and those with an entry for each row.
 PAID, OF_ROWS = frozenset(("budget", "rng")), ("axis", "where", "ids", "weights")
@@ -652,7 +655,8 @@ def public_call(
 ) -> tuple[Statistic[Any], Offer] | None:
     """Return the statistic of a call and the loss it may spend, from public arguments alone.
 
-    Return None if an axis, a mask, ids or weights are passed, for these need the data.
+    Return None if an axis, a mask, ids or weights are passed, because they are checked with the
+    data.
     """
     placed, names, values, _ = public
     named = dict(zip(names, values, strict=True))
@@ -669,15 +673,15 @@ def measures(ask: Callable[Args, Statistic[Value]]) -> Callable[Args, Value]:
     Parameters
     ----------
     ask : callable
-        A function of the data, which it must not read, and of the arguments of a call, among them
-        `epsilon`, `budget` and `rng`. It returns a `Statistic`, constructed from the arguments that
-        describe the statistic.
+        A function of the data and of the arguments of a call, such as `epsilon`, `budget` and
+        `rng`. It returns a `Statistic`, made from the arguments that describe the statistic. It
+        must not read the data.
 
     Returns
     -------
     callable
-        It has the name, the arguments and the docstring of `ask`, and returns the private answer;
-        `Budget.cost` and `expected_error` accept it.
+        A function with the name, the arguments and the docstring of `ask`, which returns the
+        private answer. `Budget.cost` and `expected_error` accept it.
 
     Raises
     ------
@@ -708,12 +712,12 @@ def measures(ask: Callable[Args, Statistic[Value]]) -> Callable[Args, Value]:
 
 
 def measures_once(ask: Callable[..., Statistic[Value]]) -> Callable[..., Value]:
-    """Return the public function that `measures` returns, but call `ask` once for equal arguments.
+    """Return the public function that `measures` returns; call `ask` once for equal arguments.
 
     Parameters
     ----------
     ask : callable
-        It is not called twice.
+        As in `measures`. It is called once for equal arguments.
 
     Returns
     -------
@@ -784,7 +788,7 @@ class Automatic(Statistic[Value]):
 
     @property
     def bounded(self) -> tuple[str | None, ...]:
-        """The columns of a table that have separate bounds, if several statistics share a table."""
+        """The columns of a table that have separate bounds, if several statistics use one table."""
         return (self.column,)
 
     @property
@@ -939,7 +943,7 @@ def of_unit(statistic: Statistic[Any], loss: Loss, unit: Unit, layout: Layout) -
 
 
 def _of_columns(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
-    """Return the mechanism of rows: one for all columns, or one for each if they share nothing."""
+    """Return the mechanism of rows: one for all columns, or one for each column."""
     width = terms.layout.columns
     if width is None or statistic.joins_columns:
         return _with_bounds(statistic, terms)
@@ -956,7 +960,7 @@ def _of_columns(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
 
 
 def _of_mask(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
-    """Return the mechanism of rows that a mask keeps, in two steps if replacing a row needs two."""
+    """Return the mechanism of the rows that a mask keeps, in two steps where these are needed."""
     chosen = statistic.chosen(terms)
     if not terms.may_enter or chosen.covers_masks:
         return chosen.mechanism(terms)
@@ -987,21 +991,21 @@ def _with_bounds(statistic: Statistic[Any], terms: Terms) -> Mechanism[Any]:
 class Measurement(Around[Value], Preparing[Value]):
     """A statistic with a loss and a privacy unit: a private algorithm that is called on data.
 
-    `Statistic.measure` returns a measurement. It is immutable; its charge, its noise and its error
-    bar are known before it is called.
+    `Statistic.measure` returns a measurement. A measurement is immutable. Its loss, its noise and
+    its error bar are known before it is called.
 
     Privacy
     -------
-    A call satisfies `loss` for neighbors that differ in one `unit`, by the theorem that the public
-    function of the statistic states (`dpfast.mean` for `dpfast.Mean`: Ghosh, Roughgarden and
-    Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS 2020).
+    A call satisfies `loss` for neighbors that differ in one `unit`. The docstring of the
+    statistic's public function states the theorem (for `dpfast.Mean` it is `dpfast.mean`: Ghosh,
+    Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS 2020).
 
     Parameters
     ----------
     inner : Mechanism
     statistic : Statistic
     offered : Offer
-        The loss that may be spent. The loss that is charged is `loss`.
+        The loss that may be spent, and the unit. The loss that is charged is `loss`.
     layout : Layout
     of_times : bool, default False
         Whether `inner` works on the whole numbers that represent a column of times.
@@ -1009,7 +1013,7 @@ class Measurement(Around[Value], Preparing[Value]):
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError, DataError
-        For a call: the errors of the public function of the statistic.
+        A call raises the errors of the statistic's public function.
 
     Examples
     --------
@@ -1038,7 +1042,7 @@ class Measurement(Around[Value], Preparing[Value]):
 
     @property
     def ids(self) -> str | None:
-        """The name of the ids that are the privacy units; None where a unit is a row."""
+        """The name of the ids, if all rows of an id are a privacy unit; None if a row is a unit."""
         return self.unit.ids
 
     @property
@@ -1056,13 +1060,13 @@ class Measurement(Around[Value], Preparing[Value]):
         Parameters
         ----------
         rows : int or None
-            For how many rows; None if that is not known.
+            The number of rows to assume; None if no number is known.
         confidence : float
 
         Returns
         -------
         ErrorBar
-            As for `dpfast.expected_error`, with its advice.
+            As `dpfast.expected_error` returns it.
         """
         return expected_error(self.inner, rows=rows, confidence=confidence)
 
@@ -1087,11 +1091,11 @@ class Measurement(Around[Value], Preparing[Value]):
         return self.inner.answered(summary, generator, rows, confidence)
 
     def plan(self, rows: int, units: int, max_rows: Sequence[int] | None = None) -> PlanOfBounds:
-        """Compare bounds on the rows of a unit, before a spend: by error and by rows that count.
+        """Compare bounds on the rows of a unit by their error and by how many rows then count.
 
-        Noise grows with the bound, and a smaller bound drops more rows. How many rows count depends
-        on their spread over units: most count if all units have equally many rows, fewest if one
-        unit has as many rows as possible.
+        A larger bound needs more noise, and a smaller bound drops more rows. How many rows count
+        depends on how rows are spread over units. Most rows count if all units have equally many
+        rows. Fewest count if one unit has as many rows as possible.
 
         Parameters
         ----------
@@ -1099,14 +1103,15 @@ class Measurement(Around[Value], Preparing[Value]):
             The public or guessed numbers of rows and of units, at least 1. Nothing is read from
             data.
         max_rows : list of int, optional
-            The bounds; by default powers of two.
+            The bounds to compare; by default powers of two.
 
         Returns
         -------
         dict of arrays
-            An entry for each bound. "max_rows" is the bound, "error 95%" the half-width of the
-            error bar if rows are spread evenly (NaN if it is unknown), "rows at most" and "rows at
-            least" the largest and the smallest number of rows that can count.
+            Each array has an entry for each bound. "max_rows" is the bound. "error 95%" is the
+            half-width of the error bar if rows are spread evenly (NaN if it is unknown). "rows at
+            most" and "rows at least" are the largest and the smallest number of rows that can
+            count.
 
         Raises
         ------
@@ -1155,7 +1160,7 @@ class Measurement(Around[Value], Preparing[Value]):
         ids : array_like of shape (n,), or str, optional
             The id of the person that each row belongs to, or the name of the column of ids, which
             is then not part of the data. The privacy unit is a person: neighbors differ in all rows
-            of one id. By default it is the column that the unit names.
+            of one id. By default the ids are in the column that the unit names.
         weights : array_like of shape (n,), or str, optional
             The weight of each row, which must be a function of that row alone, or the name of the
             column of weights, which is then not part of the data.
@@ -1207,7 +1212,7 @@ class Measurement(Around[Value], Preparing[Value]):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Value:
-        """Release the answer of this measurement about some data.
+        """Release the answer of this measurement for some data.
 
         Parameters
         ----------
@@ -1218,7 +1223,7 @@ class Measurement(Around[Value], Preparing[Value]):
         ids : array_like of shape (n,), or str, optional
             The id of the person that each row belongs to, or the name of the column of ids, which
             is then not part of the data. The privacy unit is a person: neighbors differ in all rows
-            of one id. By default it is the column that the unit names.
+            of one id. By default the ids are in the column that the unit names.
         weights : array_like of shape (n,), or str, optional
             The weight of each row, which must be a function of that row alone, or the name of the
             column of weights, which is then not part of the data.
@@ -1231,7 +1236,7 @@ class Measurement(Around[Value], Preparing[Value]):
 
         Returns
         -------
-        The answer.
+        The private answer.
 
         Raises
         ------
@@ -1252,7 +1257,7 @@ class Measurement(Around[Value], Preparing[Value]):
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> Release[Value]:
-        """Release the answer about some data, with everything public about it.
+        """Release the answer for some data, with its error bar and all that is public about it.
 
         Parameters
         ----------
@@ -1263,7 +1268,7 @@ class Measurement(Around[Value], Preparing[Value]):
         ids : array_like of shape (n,), or str, optional
             The id of the person that each row belongs to, or the name of the column of ids, which
             is then not part of the data. The privacy unit is a person: neighbors differ in all rows
-            of one id. By default it is the column that the unit names.
+            of one id. By default the ids are in the column that the unit names.
         weights : array_like of shape (n,), or str, optional
             The weight of each row, which must be a function of that row alone, or the name of the
             column of weights, which is then not part of the data.

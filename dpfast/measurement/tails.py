@@ -36,7 +36,7 @@ MISSING, READ = -2, -1
 
 
 def _summary(cells: Counts) -> Counts:
-    """Return a summary of rows, from counts by the upper 16 bits of a float64, missing at last."""
+    """Return a summary of rows, from counts by a float64's upper 16 bits, missing rows last."""
     half = MAGNITUDES // 2
     summary = np.zeros(2 * _SIZE + 3, np.int64)
     for sign, side in ((0, summary[_SIZE + 1 : -2]), (half, summary[:_SIZE][::-1])):
@@ -59,7 +59,7 @@ def of_chunk(chunk: Chunk) -> Counts:
 
 
 def of_counts(numbers: NDArray[np.float64], counts: Counts) -> Counts:
-    """Return a summary of rows, from numbers and how many rows have each number."""
+    """Return a summary of rows, from numbers and the number of rows that have each of them."""
     cells = np.zeros(MAGNITUDES + 1, np.int64)
     np.add.at(cells, numbers.view(np.uint64) >> np.uint64(48), counts)
     return _summary(cells)
@@ -104,9 +104,8 @@ def rows(summary: Counts) -> int:
 def beyond(summary: Counts, *, above: bool) -> Counts:
     """Return how many rows lie above each public number or, if `above` is False, below.
 
-    A row that equals a public number counts as above it if the number is positive, as below it if
-    it is negative, and as neither if it is 0, where all numbers up to ``2**-40`` in size count as
-    0.
+    A row that equals a public number counts as above a positive number, as below a negative number,
+    and as neither for 0. All numbers up to ``2**-40`` in absolute value count as 0.
     """
     held = summary[:MISSING] if above else summary[:MISSING][::-1]
     from_here = np.cumsum(held[::-1])[::-1]

@@ -1,10 +1,10 @@
 """Dates, times and durations in statistics of numbers, with bounds of the same type.
 
-The declared type of a column determines its unit, and so the bounds in this unit. A row is read as
-the whole number of units by which it exceeds the lower bound (for a sum: 0), clipped to the bounds
-first, and as missing if it has no time. This is a nondecreasing function of the row alone: so all
-proofs about numbers between bounds hold, also by group. Answers are turned back, which is
-post-processing.
+The declared type of a column determines its unit, and so the bounds in this unit. A row is clamped
+to the bounds and read as the whole number of units by which it exceeds the lower bound (for a sum,
+by which it exceeds 0). A row without a time is missing. This is a nondecreasing function of the row
+alone. So all proofs about numbers between bounds hold, also by group. Answers are converted back,
+which is post-processing.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ Answer = Literal["point", "span", "total", "number"]
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """How a column of times is read as whole numbers of its unit, and answers are turned back.
+    """How a column of times is read as whole numbers of its unit, and answers converted back.
 
     Parameters
     ----------
     times : Times
         The type of the column.
     number : callable
-        Makes numbers of counts of the unit.
+        A function that makes numbers from counts of the unit.
     zone : tzinfo, optional
     answer : {"point", "span", "total", "number"}
     lower : int
-        The count that points are numbers above.
+        The count of units that is subtracted from points in time.
     """
 
     times: Times
@@ -75,7 +75,8 @@ class Units:
         Raises
         ------
         DataError
-            If the column is not of the declared type, as a partition of an engine may be.
+            If the column does not have the declared type, which can happen in a partition of an
+            engine.
         """
         if times_of(column) != self.times:
             refuse_type()
@@ -87,7 +88,7 @@ class Units:
 
 
 def read(column: MemoryColumn, units: Units | None) -> NDArray[Any]:
-    """Return the rows of a column as numbers, or as numbers of units where they are times."""
+    """Return the rows of a column as numbers; times as numbers of units."""
     return numbers(column) if units is None else units.of(column)
 
 
@@ -97,11 +98,11 @@ def clipped(times: Times, answer: Answer, bounds: Any, nan: Any) -> tuple[Any, A
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If they are not of the kind of the column.
+        If bounds or replacement do not have the type of the column.
     """
     if checks.is_auto(bounds):
         if times.dtype.kind == "M":  # dates are far from 0, where bounds are drawn
-            rule = f"a pair of {times.several}: 'auto' finds only bounds near 0, as of durations"
+            rule = f"a pair of {times.several}, because 'auto' finds only bounds near 0"
             checks.fail("bounds", rule, bounds)
         units = Units(times, Clipped(-LARGEST, LARGEST, 0), None, answer)
     else:
@@ -119,7 +120,7 @@ def in_bins(times: Times, bins: Any, bounds: Any) -> Units:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If bins or bounds are not of the kind of the column.
+        If bins or bounds do not have the type of the column.
     """
     edges, zone = edges_of(times, bins, bounds)
     return Units(times, Binned(tuple(edges)), zone, "point", edges[0])
@@ -149,14 +150,14 @@ def edges_of(times: Times, bins: Any, bounds: Any) -> tuple[list[int], dt.tzinfo
 
 
 def are_times(values: Any) -> bool:
-    """Tell whether one of some values is a date, a time or a duration."""
+    """Tell whether any of some values is a date, a time or a duration."""
     if isinstance(values, np.ndarray):
         return values.dtype.kind in "Mm"
     return isinstance(values, (list, tuple)) and any(as_numpy(x) is not None for x in values)
 
 
 def time_column_of(data: Any, axis: Any, ids: Any, weights: Any) -> tuple[TimeColumn | None, Any]:
-    """Return the column of times that data are, or None, and the data to be read."""
+    """Return the column of times, None if data are not times, and the data to be read."""
     if type(data) is np.ndarray and data.dtype.kind not in "mM":
         return None, data
     named = [name for name in (ids, weights) if isinstance(name, str)]

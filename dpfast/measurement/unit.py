@@ -1,29 +1,30 @@
 """The privacy unit that a loss holds for: a row, or all rows of one id.
 
-With ids, at most k rows of each person count. Noise is for k rows at once, or by group privacy.
+With ids, at most k rows of each person count. Noise covers k rows at once, or follows from group
+privacy.
 
 *Neighbors* differ in all rows of one person, who is added or removed (add-remove), or is replaced
 by a person with other rows and a new id (replace).
 
-*Sums* of rows (counts, sums, means, variances, covariances, histograms and what is computed from
-these) choose no rows: a person with more than k rows counts in part (`summaries.units`, with the
-proof). Adding a person changes the exact sums by at most k times the amount of a row, in every
-norm. So the noise is calibrated to the sensitivity of k rows at once, and the loss is that of one
-person: one step, or two if a person is replaced.
+*Sums* of rows are counts, sums, means, variances, covariances, histograms and statistics that are
+computed from these. They choose no rows: a person with more than k rows counts in part
+(`summaries.units` has the proof). A person who is added changes the exact sums by at most k times
+as much as a row, in every norm. So the noise is calibrated to the sensitivity of k rows at once.
+The loss is that of one person: one step, or two if a person is replaced.
 
-*Other statistics* read at most k rows of each person: a uniform choice, by a fresh secret key
-(`tables.bounding`), among the rows that have an id and that `where` keeps. Then the mechanism runs
-on the kept rows, with a row's part of the loss, under "add-remove" and so with a private number of
-rows. It does so under both relations, because the number of kept rows depends on the people.
+*Other statistics* read at most k rows of each person. These are chosen uniformly, by a fresh secret
+key (`tables.bounding`), among the rows that have an id and that `where` keeps. Then the mechanism
+runs on the chosen rows, with a row's part of the loss. It runs under "add-remove" for both
+relations of people, because the number of chosen rows is private.
 
 *Loss of these.* Let the rows of a person be added.
 
-1. The rows after them get other numbers. But hashes of different numbers are independent and
-   uniform. So the kept rows of all others have the same distribution as before, and the two choices
-   can be coupled so that all others keep the same rows.
-2. In this coupling, the kept rows differ by at most k rows that are added or removed. These are k
-   steps of the mechanism, or 2 k if a person is replaced. The mechanism does not look at the order
-   of rows.
+1. The numbers of all later rows change. But hashes of different numbers are independent and
+   uniform. So the chosen rows of all other people have the same distribution as before, and the two
+   choices can be coupled so that the same rows of all other people are chosen.
+2. In this coupling, the chosen rows differ by at most k rows that are added or removed. These are k
+   steps of the mechanism, or 2 k steps if a person is replaced. The order of rows has no effect on
+   the mechanism.
 3. For fixed choices, k steps cost what `privacy.group` returns (Dwork, McSherry, Nissim and Smith,
    TCC 2006; for rho Bun and Steinke, TCC 2016).
 4. The mixture over choices costs no more. All three kinds of loss are bounds on divergences that
@@ -32,11 +33,11 @@ rows. It does so under both relations, because the number of kept rows depends o
 A row's part is the largest loss for which group privacy of k rows stays within the whole loss
 (`privacy.group_within`): epsilon / k, or rho / k^2.
 
-*Under add-remove, nothing is wasted by this.* k rows of L1 norm at most c change a sum by k c, so
-Laplace noise for them has the scale k c / epsilon. k rows of L2 norm at most c change it by k c in
-L2, so Gaussian noise has the deviation k c / sqrt(2 rho). Both are the noise for one row and its
-part of the loss. The rate of an exponential mechanism in epsilon is the same, too: k rows change
-the utility of a quantile by k max(q, 1 - q).
+*Under add-remove, group privacy needs no more noise.* k rows of L1 norm at most c change a sum by k
+c, so Laplace noise for all k rows has the scale k c / epsilon. k rows of L2 norm at most c change
+it by k c in L2, so Gaussian noise has the deviation k c / sqrt(2 rho). Both are also the noise for
+one row with its part of the loss. The rate of an exponential mechanism in epsilon is the same, too:
+k rows change the utility of a quantile by k max(q, 1 - q).
 """
 
 from __future__ import annotations
@@ -78,10 +79,10 @@ class Unit:
     neighbors : {"add-remove", "replace"}, default "add-remove"
         Whether neighboring datasets differ in a unit that is added or removed, or that is replaced.
     ids : str, optional
-        The name of the id, whose rows together are a unit; "" for ids without a name. By default a
-        row is a unit.
+        The name of the column of ids; all rows of one id are a unit. "" stands for ids without a
+        name. By default a row is a unit.
     max_rows : int or "auto", optional
-        With `ids`, and only then: how many rows of a unit count at most; "auto" draws the bound for
+        With `ids` only: the largest number of rows of a unit that count. "auto" draws the bound for
         a quarter of the loss. Leave it out if the statistic bounds the total of a unit
         (``per_unit=``).
 
@@ -117,15 +118,16 @@ class Unit:
     def of_rows(self) -> Neighbors:
         """The neighboring relation of rows: always "add-remove" if rows have ids.
 
-        The number of rows of a person is private under both relations.
+        The reason is that the number of rows of a person is private under both relations.
         """
         return self.neighbors if self.ids is None else "add-remove"
 
     def part(self, loss: Loss, at_once: bool) -> tuple[Loss, int]:
         """Return the loss that protects several rows together, and the number of these rows.
 
-        A mechanism with that loss for added or removed rows has the loss for a person: by group
-        privacy if it protects one row, or because it protects all rows of a person at once.
+        A mechanism with the returned loss, for so many added or removed rows, has the loss `loss`
+        for a person. If it protects one row, this follows from group privacy. Otherwise it protects
+        all rows of a person at once.
 
         Parameters
         ----------
@@ -163,7 +165,7 @@ def one_row(loss: Loss, people: Neighbors, max_rows: int) -> Loss:
     Raises
     ------
     ArgumentError
-        If that is less than can be sampled.
+        If the loss of one row is too small to sample its noise.
     """
     size = steps("add-remove", people, max_rows)
     assert size is not None
@@ -185,10 +187,10 @@ def added_units(
     rows : SqlRows
     features : sequence of Feature
     source : View
-        Has their ids.
+        The view of the rows, with their ids.
     nan : str or float
     kept : sequence of integer
-        Each is 0 for a row that misses a number.
+        For each column an expression that is 0 for a row without a number.
     """
     assert source.ids is not None
     missing = [Feature(rows.counted(1 - row), 0, 1) for row in kept if nan == "raise"]
@@ -232,9 +234,9 @@ class OfUnits(Around[Value]):
         Under "add-remove", for a row's part of the loss, or for all rows of a person.
     unit : Unit
     steps : int
-        The number of steps, each of the loss of `inner`, that a unit is: `max_rows`, or 1 if that
-        loss is for all its rows at once; 0 if `inner` is about totals of units. The error bar is
-        for the kept rows.
+        The number of steps, each of which costs the loss of `inner`, that a unit consists of. It is
+        `max_rows`, or 1 if that loss covers all rows of a unit at once. It is 0 if `inner` is about
+        totals of units. The error bar is for the rows that count.
     """
 
     unit: Unit
@@ -270,7 +272,7 @@ class OfUnits(Around[Value]):
 
     @property
     def note(self) -> str:
-        """The note on error bars about the bound on rows of each unit; "" without such a bound."""
+        """The note of error bars on the rows that bounding drops; "" without a bound."""
         most, unit = self.unit.max_rows, repr(self.unit.ids) if self.unit.ids else "person"
         if most is None:
             return ""
@@ -302,7 +304,7 @@ class OfUnits(Around[Value]):
         return UNBOUNDED if most is None else most
 
     def _kept(self, summary: View, generator: Generator) -> Any:
-        """NOT PRIVATE. Return the exact summary of the rows that count of each unit."""
+        """NOT PRIVATE. Return the exact summary of the rows of each unit that count."""
         assert summary.ids is not None
         most, stream = self._most, generator.stream()
         if isinstance(self.inner, AddsUnits):

@@ -1,11 +1,12 @@
-"""``max_rows="auto"`` and the like: a quarter of the loss draws a bound on units' contributions.
+"""A bound on the contribution of units that is "auto": it is drawn for a quarter of the loss.
 
-*The drawn number.* Each unit has one integer c. It depends on the bound that is drawn:
+*The drawn number.* Each unit has one integer c. It depends on which bound is drawn:
 
-* `max_rows`: the unit's number of rows; by group, the largest number in a group.
+* `max_rows`: the unit's number of rows; in releases by group, its largest number of rows in a
+  group.
 * `max_groups`: the number of its groups.
-* `per_unit`: the size of its total, in 256ths of the largest row, rounded up; for several columns
-  or by group, the largest of these sizes.
+* `per_unit`: the absolute value of its total, in 256ths of the largest row, rounded up; for several
+  columns or by group, the largest of these numbers.
 
 The public numbers v_1 < v_2 < ... above 1 are those of `tails`: sixteen in each octave, up to 2^40.
 Let A(v) be the number of units with c >= v, and N(v) the number of units with v / 2 <= c < v. A
@@ -13,38 +14,38 @@ number v is drawn with probability proportional to
 
     w(v) exp(-r S(v) / D),      S(v_j) = 64 A(v_j) + sum over i <= j of min((N(v_i) - a)+, b).
 
-Here w(v) is about v^(-2.9) or v^(-4.3), a = 16 / r and b = D / 2 r, rounded. The bound m is the
-largest integer below v, so A(v) units have more than m.
+Here w(v) is about v^(-2.9) or v^(-4.3), a = 16 / r and b = D / 2 r, rounded. The bound is m, the
+largest integer below v. So A(v) is the number of units whose c is above the bound.
 
 *Reason.* Noise for m rows of a unit has a scale of about m / epsilon. A bound of m leaves out all
-rows of a unit beyond it. So the sum of both errors is least if about 1 / epsilon units exceed m,
-for any number of units (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019). A draw finds the number
-of units beyond a bound to within 1 / r, which is more than 1 / epsilon. So two more terms decide:
+further rows of a unit. The sum of both errors is least if about 1 / epsilon units exceed m, for any
+number of units (Amin, Kulesza, Munoz and Vassilvitskii, ICML 2019). A draw finds the number of
+units beyond a bound only to within 1 / r, which is more than 1 / epsilon. So there are two more
+terms:
 
-* The prior w makes a bound that is too large as improbable as it is harmful.
-* If many units have between v / 2 and v, the tail is likely to end soon. Then each further number
-  is less probable, by a factor of down to exp(-1/2). If few units do, the tail is long, and there
-  is no such factor.
+* The prior w makes bounds that are too large improbable, in proportion to their harm.
+* If c is between v / 2 and v for many units, the largest c is likely not much larger. Then each
+  further number is less probable, by a factor of down to exp(-1/2). If there are few such units,
+  there is no such factor.
 
-The second prior is for rho, and for epsilon with delta: with these, compared with the noise, a draw
-finds the number of units beyond a bound more accurately. `benchmarks/contribution_bounds.py` has
-measured both priors, both terms, and the share of the loss.
+The second prior is for rho and for epsilon with delta. With these, a draw finds the number of units
+beyond a bound more accurately, compared with the noise. `benchmarks/contribution_bounds.py`
+measures both priors, both terms, and the share of the loss.
 
 *Loss under add-remove.* A unit changes the draw by its integer c alone. If the unit is added, A(v)
-grows by 1 for v <= c, and N(v) grows by 1 for the sixteen numbers from there to 2 c. So S(v) grows
-by 64 up to c, and by 0 to 16 beyond. All changes are in an interval of length D = 64. The terms
-with N cost nothing.
+grows by 1 for v <= c, and N(v) grows by 1 for the sixteen numbers v from c to 2 c. So S(v) grows by
+64 for v <= c, and by 0 to 16 for larger v. All changes are in an interval of length D = 64. The
+terms with N cost nothing.
 
-*Loss under replace.* Let c be replaced by a larger c'. S(v) does not change up to c. From there to
-c' it grows by 48 to 64. Beyond, it changes by -16 to 16. So D = 80.
+*Loss under replace.* Let c be replaced by a larger c'. S(v) does not change for v <= c. From c to
+c' it grows by 48 to 64. Beyond c' it changes by -16 to 16. So D = 80.
 
 In both cases all exponents change by numbers of an interval of length r. So a draw is r-DP
 (McSherry and Talwar, FOCS 2007). It has bounded range r, which costs less than r^2 / 8 in zCDP
 (Cesar and Rogers, ALT 2021).
 
-What is released next is what would be released if this bound had been given, and losses add up; see
-`automatic_bounds`. The integers count all rows of a unit that the mask keeps. So they depend
-neither on a bound nor on the rows that are chosen.
+Then the statistic is released with this bound, and losses add up (`automatic_bounds`). The integers
+count all rows of a unit that the mask keeps, so they do not depend on which rows are chosen.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ BEYOND, FEW, STEEP = 64, 16, 1 / 2
 
 
 class Parts(int):
-    """A drawn bound on totals of units, in `PARTS` of the largest row of a column."""
+    """A drawn bound on totals of units, in 256ths (`PARTS`) of the largest row of a column."""
 
 
 def candidates(numbers: NDArray[Any], octaves: int) -> NDArray[Any]:
@@ -101,15 +102,16 @@ def candidates(numbers: NDArray[Any], octaves: int) -> NDArray[Any]:
 
 
 def tails_of(sizes: NDArray[Any], units: NDArray[np.int64] | None = None) -> Counts:
-    """Return counts of units by their integer: one unit for each of `sizes`, or `units` of them."""
+    """Return counts of units by their integer `sizes[i]`: one unit each, or `units[i]` units."""
     values = sizes.astype(np.float64)
     return of_chunk(Chunk(values, 0)) if units is None else of_counts(values, units)
 
 
 def unit_sizes(source: View, count: Callable[[], Units]) -> tuple[NDArray[Any], Any]:
-    """Return units' numbers of rows, and how many units have each; None if one unit has each.
+    """Return numbers of rows of units, and how many units have each of them.
 
-    For rows that are not in a database, `count` returns the numbers.
+    The second is None if the first has an entry for each unit. If rows are not in a database,
+    `count` returns the numbers.
     """
     if isinstance(source.source, SqlRows):
         assert source.ids is not None
@@ -128,7 +130,7 @@ def rows_of_units(source: View, generator: Generator) -> Counts:
 class WithUnitBound(Around[Value]):
     """A mechanism whose bound on each unit's contribution is drawn first, for a part of the loss.
 
-    Privacy: neighbors are datasets that differ in a unit, which is added or removed, or is
+    Privacy: neighbors are datasets that differ in one unit, which is added or removed, or is
     replaced. The draw satisfies its part of the loss (McSherry and Talwar, FOCS 2007; Cesar and
     Rogers, ALT 2021; above), and the mechanism with this bound satisfies the remaining part, so
     both together satisfy the loss (Dwork, McSherry, Nissim and Smith, TCC 2006).
@@ -136,11 +138,11 @@ class WithUnitBound(Around[Value]):
     Parameters
     ----------
     inner : Mechanism
-        The mechanism for another bound, of which all is public but its noise.
+        The mechanism for some other bound. All of it is public except the noise.
     make : callable
         ``make(bound)`` returns the mechanism for a bound.
     tails : callable
-        ``tails(source, generator)`` returns how many units have which integers.
+        ``tails(source, generator)`` returns how many units have each integer.
     argument : str
         The name of the bound.
     offered : Loss
@@ -152,7 +154,7 @@ class WithUnitBound(Around[Value]):
     octaves : int
         The number of octaves of the candidates.
     prior : float
-        By how much minus the logarithm of w grows with each number.
+        The increase of minus the logarithm of w from each number to the next.
     """
 
     make: Callable[[int], Mechanism[Value]]
@@ -181,12 +183,12 @@ class WithUnitBound(Around[Value]):
 
     @property
     def parts(self) -> dict[str, Loss]:
-        """The parts of the loss, by name: that of the bound, and those of the inner mechanism."""
+        """The parts of the loss, by name: for the bound, and of the inner mechanism."""
         return {self.argument: divided(self.offered)[0], **self.inner.parts}
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Return the public parameters of the mechanism for another bound, and of the draw."""
+        """Return the public parameters of the draw, and of the mechanism for some other bound."""
         return self.inner.parameters | {"drawn": self.argument, **self.noise_parameters}
 
     @property
@@ -256,7 +258,7 @@ def with_unit_bound(
     make : callable
         ``make(bound, loss)`` returns the mechanism for a bound.
     octaves : sequence of int
-        The first that is not refused is taken.
+        Numbers of octaves of candidates. The first number that is not refused is taken.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A table of the error and the rows kept by bounds on the rows of a unit, from public numbers."""
+"""A table of the error and of how many rows count, for bounds on the rows of a unit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PlanOfBounds(Answer):
 def unit_plan(
     bar: Callable[[int, int], ErrorBar], rows: Any, units: Any, max_rows: Sequence[int] | None
 ) -> PlanOfBounds:
-    """Return a table of the error and the rows kept by each bound; see `Measurement.plan`.
+    """Return a table of the error and of how many rows count by each bound: `Measurement.plan`.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def unit_plan(
         ``bar(max_rows, rows)`` returns the error bar if `max_rows` rows of a unit count, and `rows`
         rows count in all.
     rows, units : int
-        How many there are, as far as is public.
+        Public or guessed numbers.
     max_rows : sequence of int, optional
     """
     n, many = checks.whole("rows", rows, 1), checks.whole("units", units, 1)

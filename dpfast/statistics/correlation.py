@@ -62,7 +62,7 @@ class Correlation(Quotient):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.is_auto and self.width != 2:
-            checks.fail("bounds", "a pair for each of two columns", self.bounds)
+            checks.fail("bounds", "two pairs, one for each column", self.bounds)
 
     @property
     def inner(self) -> Statistic[Any]:

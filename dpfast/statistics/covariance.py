@@ -49,11 +49,12 @@ d' = (g - b e) / R, four times an entry has the error
 
     (h - p e) / R - a d' - b d - d d'.
 
-Its linear part is (h - a g - b f - (p - 2 a b) e) / R. As p is between |a + b| - 1 and 1 - |a - b|,
-p - 2 a b is between -1 and 1. So the linear part is likely no larger than the sum of four noises:
-smaller weights make a sum of numbers with a symmetric log-concave density smaller. For a variance f
-= g, and h is half of a noise and half of e. So the weights are at most 1/2, 2 and 3/2. In each case
-the largest weights are those for a = b = p = 1.
+Its linear part is (h - a g - b f - (p - 2 a b) e) / R. p is between |a + b| - 1 and 1 - |a - b|, so
+p - 2 a b is between -1 and 1, and all weights are at most 1 in absolute value. A weighted sum of
+numbers with symmetric log-concave densities is most often large for the largest weights. So a bound
+on the sum of the four noises, for a = b = p = 1, is a bound on the linear part. For a variance f =
+g, and h is half of the noise of sum(2 w^2 - s^2) and half of e. So the weights of that noise, of f
+and of e are at most 1/2, 2 and 3/2.
 """
 
 from __future__ import annotations

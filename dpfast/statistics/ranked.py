@@ -1,4 +1,4 @@
-"""Bases of rank statistics and of their mechanisms: read a window of rows, then draw or noise."""
+"""Bases of rank statistics and of their mechanisms: a window of rows, then a draw or noise."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..tables.times import Times
 
 @dataclass(frozen=True, kw_only=True)
 class Ranked(Bounded[Value]):
-    """Base of statistics of a column's ranks; several columns each take a part of the loss."""
+    """Base of statistics of a column's ranks; each of several columns takes a part of the loss."""
 
     joins_columns: ClassVar[bool] = False
     only_adds: ClassVar[bool] = True
@@ -45,7 +45,7 @@ class Ranked(Bounded[Value]):
 
 @dataclass(frozen=True, kw_only=True)
 class OnGrid(Ranked[Value]):
-    """Base of rank statistics with answers on a public grid, and a `method` to choose.
+    """Base of rank statistics that have answers on a public grid, and several methods.
 
     Parameters
     ----------
@@ -68,17 +68,17 @@ class OnGrid(Ranked[Value]):
         if self.granularity is None:
             return
         if self.is_auto:
-            rule = "left out with bounds='auto', since drawn bounds may hold no multiple of it"
+            rule = "left out with bounds='auto': drawn bounds may hold no multiple of it"
             checks.fail("granularity", rule, self.granularity)
         step = checks.fraction("granularity", self.granularity)
         if step <= 0:
-            checks.fail("granularity", "None or a positive number", self.granularity)
+            checks.fail("granularity", "greater than 0, or left out", self.granularity)
         object.__setattr__(self, "granularity", step)
 
     def read(self, data: Any, **rows: Any) -> View:
         view = super().read(data, **rows)
         if self.method == "joint" and view.adds:
-            rule = "one that reads few numbers, such as 'recursive', for a database"
+            rule = "'recursive' for a database, because 'joint' reads all rows"
             checks.fail("method", rule, self.method)
         return view
 
@@ -92,11 +92,11 @@ class OnGrid(Ranked[Value]):
 
     @abstractmethod
     def best_method(self, terms: Terms) -> str:
-        """Return the better method for a loss, chosen by public numbers alone."""
+        """Return the method with less error for a loss, by public numbers alone."""
 
     def in_units(self, times: Times, data: Any) -> InUnits[Self] | None:
         if self.granularity is not None:
-            rule = "left out for times, which are counted in the unit of their column"
+            rule = "left out for times: answers are in the unit of the column"
             checks.fail("granularity", rule, self.granularity)
         return super().in_units(times, data)
 
@@ -139,7 +139,7 @@ class SmoothOrDrawn(OnGrid[Value]):
         if self.noise == "auto":
             return
         if self.method not in ("auto", "smooth"):
-            rule = f"left out with method={self.method!r}, which adds no noise"
+            rule = f"left out with method={self.method!r}, which draws the answer without noise"
             checks.fail("noise", rule, self.noise)
         object.__setattr__(self, "method", "smooth")
 
@@ -181,7 +181,7 @@ class OfRanks(Mechanism[Value]):
         return ranks_of(source, missing, self.assume_sorted, (self.lo, self.hi))
 
     def present(self, window: Window) -> Window:
-        """Return the window, or raise an error if it has missing rows that are to be refused."""
+        """Return the window, or raise an error if it has missing rows and ``nan="raise"``."""
         if window.nan:
             nan_policy.refuse(self.nan, window.nan)
         return window
@@ -193,7 +193,7 @@ class OfRanks(Mechanism[Value]):
 
 @dataclass(frozen=True, slots=True)
 class Drawn(OfRanks[Value]):
-    """Base of mechanisms that draw cells of the public grid; cell ``o`` is ``o * grid``."""
+    """Base of mechanisms that draw cells of the public grid; cell ``o`` is at ``o * grid``."""
 
     lo: float
     hi: float
@@ -208,7 +208,7 @@ class Drawn(OfRanks[Value]):
     def prepare(self, levels: int, q: Fraction = MIDDLE, flips: bool = False) -> None:
         """Set the grid, the base measure of its cells, and the loss, which `levels` draws share.
 
-        For permute-and-flip all cells weigh the same, and the range of the loss is wider.
+        For permute-and-flip all cells have the same weight, and the loss has a wider range.
         """
         lo, hi, loss, lattice = self.lo, self.hi, self.loss, self.lattice
         grid = public_grid(lo, hi) if lattice is None else float(lattice.step)

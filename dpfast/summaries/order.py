@@ -1,6 +1,6 @@
 """Windows of order statistics of unsorted data in about one pass. Exact, and NOT PRIVATE.
 
-Smooth sensitivities are computed from them.
+Smooth sensitivities are computed from such windows.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Window(NamedTuple):
 
 
 class Ranks:
-    """Order statistics of one column, computed when they are needed; NOT PRIVATE.
+    """Order statistics (values by rank) of one column, computed when needed; NOT PRIVATE.
 
     Parameters
     ----------
@@ -78,11 +78,12 @@ class Ranks:
         One-dimensional data of an integer, bool or float dtype of at most 64 bits, a masked array,
         an Arrow column, or a source. bool is read as uint8, float16 as float32.
     missing : "drop", "raise" or float
-        A row that is NaN or null is left out, or counts as this number (which may be infinite). The
-        window has the number of such rows; the caller has to raise the error.
+        How a row that is NaN or null counts: as this number, which may be infinite; otherwise it is
+        left out. `Window.nan` is the number of such rows. With "raise" the caller has to raise the
+        error.
     assume_sorted : bool
-        Whether to trust that an array ascends (NaN last, as after `numpy.sort`), and to read only
-        the window and a few other rows.
+        Whether to trust that an array ascends (NaN last, as after `numpy.sort`). Then only the
+        window and a few other rows are read.
 
     Raises
     ------
@@ -98,8 +99,8 @@ class Ranks:
 
     Notes
     -----
-    A pass collects a few times more than the window, so that a somewhat wider second window needs
-    no second pass. No row is read before the first window is requested.
+    A pass collects a few times more rows than the window has, so that a somewhat wider second
+    window needs no second pass. No row is read before the first window is requested.
     """
 
     __slots__ = ("_held", "_missing", "_sorted", "_source")
@@ -128,13 +129,13 @@ class Ranks:
         Parameters
         ----------
         rank_rule : callable
-            A function that returns the rank, counted from 1, for a number of values. It is also
-            called for estimates of that number, and not called for 0.
+            A function of the number of values that returns the rank, counted from 1. It is also
+            called with estimates of that number, but never with 0.
         width : int
             The number of ranks on either side.
         convert : callable, optional
-            An increasing function of arrays; the window then holds its values. It gets the data in
-            their dtype, even if a replacement for missing rows has another.
+            An increasing function of arrays, which is applied to the window. It gets the data in
+            their dtype, also if a replacement for missing rows has another dtype.
 
         Returns
         -------
@@ -158,13 +159,14 @@ class Ranks:
     ) -> None:
         """Collect several windows, given by rank rule and width, in one pass.
 
-        If a window may end in a tie, the values below its ``thresholds(value)`` are counted, for
-        `less`. If the pass misses a window, the window takes another pass when it is needed.
+        If a window may end among equal values, the same pass counts the values below the thresholds
+        that ``thresholds(value)`` returns for this value, so that `less` needs no pass. If the pass
+        misses a window, the window takes another pass when it is needed.
 
         Parameters
         ----------
         windows : iterable of (callable, int)
-            As the arguments of `window`.
+            The rank rule and the width of each window, as in `window`.
         thresholds : callable, optional
             A function that returns thresholds for the value where a window ends.
 
@@ -325,31 +327,32 @@ def window(
     nan: Literal["raise", "drop"] | Number = "raise",
     assume_sorted: bool = False,
 ) -> Window:
-    """NOT PRIVATE. Return the values of ranks ``rank - width .. rank + width``, without a sort.
+    """NOT PRIVATE. Return the values of ranks ``rank - width .. rank + width``, without sorting.
 
     Parameters
     ----------
     data : array-like
-        One-dimensional, of any integer, bool or float dtype up to 64 bits, any byte order and
-        stride; a masked array; an Arrow column; a source such as `dpfast.scan` returns.
+        One column: an array of any integer, bool or float dtype up to 64 bits, a masked array, an
+        Arrow column, or what `dpfast.scan` returns.
     rank : int or callable
-        The rank of the middle, counted from 1, or a function that returns it for a number of
-        values.
+        The rank in the middle of the window, counted from 1, or a function of the number of values
+        that returns this rank.
     width : int
         The number of ranks on either side; the window ends where the data end.
     nan : "raise", "drop" or float, optional
-        How NaN and null are treated: as an error, as no row, or as this number, which may be
-        infinite.
+        How NaN and null are treated: "raise" raises an error, "drop" leaves them out, and a number,
+        which may be infinite, replaces them.
     assume_sorted : bool, optional
-        Whether the data ascend (NaN last). Then only the window is read and checked: disorder
-        inside the window is always detected, disorder elsewhere at some random rows only. Data
+        Whether to trust that the data ascend (NaN last). Then only the window is read. Disorder
+        inside the window is always detected; elsewhere only a few random rows are checked. Data
         without random access, such as files and masked arrays, are read as a whole.
 
     Returns
     -------
     Window
-        ``values`` (of the data's dtype, or float64 if it holds a replacement that this dtype cannot
-        represent), ``first``, ``n``, ``nan``.
+        It has the sorted ``values``, the rank ``first`` of the first of them, and the numbers ``n``
+        of values and ``nan`` of missing rows. The values have the data's dtype, or float64 if that
+        dtype cannot hold the replacement.
 
     Raises
     ------
@@ -360,9 +363,10 @@ def window(
 
     Notes
     -----
-    The expected time is linear for every input: one pass, and another if the pivots miss, which has
-    a probability of about one in a million for any data (the pivots are random). Extra memory is
-    O(window + n**(2/3)). `dpfast.threads` share an array in memory.
+    The expected time is linear for every input. One pass collects the values between two random
+    pivots. If the window is not between them, another pass is needed; for any data this has a
+    probability of about one in a million. Extra memory is O(window + n**(2/3)). An array in memory
+    is read by `dpfast.threads` threads.
 
     References
     ----------

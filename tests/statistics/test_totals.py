@@ -143,7 +143,7 @@ NARROW, WEIGHTED = (1.0, math.nextafter(1.0, 2)), {"weights": [1.0] * 3, "weight
     *((name, *case) for name in KINDS for case in (
         ({"bounds": NARROW}, "apart"), ({"epsilon": 501}, "epsilon"), ({"nan": "drop"}, "nan"),
         ({"data": np.ones((3, 2))}, "or pass axis=0"))),
-    *(("mean", {**WEIGHTED, "weight_bounds": pair}, "not negative, and not both 0")
+    *(("mean", {**WEIGHTED, "weight_bounds": pair}, "at least 0, and not both 0")
       for pair in ((-1, 1), (0, 0))),
     *(("mean", {one: WEIGHTED[one]}, "weight_bounds must be given with weights")
       for one in WEIGHTED),

@@ -51,7 +51,7 @@ Counts: TypeAlias = int | Integers
 HALF = Fraction(1, 2)
 #: The variance of rounding to whole numbers, if every other number is a half.
 ROUNDING = Fraction(1, 8)
-#: The features that count all rows, rows with a number, rows without one, and rows that are not 0.
+#: The features that count all rows, rows with a number, rows without a number, and nonzero rows.
 EVERY = Feature((0, 1, 0), 1, 1, missing=1)
 PRESENT = Feature((0, 1, 0), 0, 1)
 MISSING = Feature((0, 0, 0), 0, 1, missing=1)
@@ -59,7 +59,7 @@ NONZERO = Feature((1, 0, 0), 0, 1)
 
 
 class _Nonzero:
-    """A native grid of two cells that counts numbers: 0 is on the first, others on the last."""
+    """A native grid of two cells that counts numbers: 0 on the first cell, others on the last."""
 
     @staticmethod
     def totals(values: NDArray[Any], squares: bool) -> tuple[int, int, int]:
@@ -89,7 +89,7 @@ class Count(OfFeatures[Counts]):
         The column of a table, for `GroupBy.agg`.
     nan : {"keep", "drop", "only"}, optional
         By default "drop" if a column is named, so that rows with a number or a time count, and
-        otherwise "keep".
+        otherwise "keep", so that all rows count.
     per_unit : (int, int) or "auto", optional
     nonnegative : bool, default False
         As in `dpfast.count`, which has the theorem and the errors.
@@ -130,7 +130,7 @@ class Count(OfFeatures[Counts]):
         elif self.per_unit is not None:
             lo, hi = (int(end) for end in checks.bounds(self.per_unit, "per_unit"))
             if (lo, hi) != tuple(self.per_unit) or not 0 <= lo <= hi < 2**53:
-                checks.fail("per_unit", "two whole numbers of rows, ascending", self.per_unit)
+                checks.fail("per_unit", "two whole numbers from 0 on, ascending", self.per_unit)
             checks.assign(self, per_unit=(lo, hi), unit_limits=(lo, hi))
 
     def with_limit(self, bound: int) -> Self:
@@ -181,12 +181,12 @@ class Count(OfFeatures[Counts]):
         return Totals(rows - missing, missing)
 
     def of_rows(self, rows: SqlRows, column: int) -> Any:
-        """Return a database expression: a row's integer feature, null if the row does not count."""
+        """Return a database expression: a row's integer feature, null if it does not count."""
         is_present = rows.present(*([rows.among(column, ())] if self.looks else []))
         return rows.counted(1 - is_present if self.nan == "only" else is_present)
 
     def public_count(self, source: View) -> int | None:
-        """Return the count if it is known without reading rows, else None."""
+        """Return the count if it is known without reading rows, otherwise None."""
         where, length = source.where, None if source.has_labels else source.length
         if self.looks or length is None or where is None:
             return None if self.looks else length
@@ -194,7 +194,7 @@ class Count(OfFeatures[Counts]):
 
 
 def rows_of_each_unit(source: View, key: Key) -> Units:
-    """Return the number of rows of each privacy unit, from ids that are not in the rows."""
+    """Return the number of rows of each privacy unit, from ids that are not part of the rows."""
     assert source.ids is not None
     public_count = None if source.has_labels else source.length
     units, read = unit_rows(source.ids, key, source.where)
@@ -269,7 +269,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan of which sums get noise, and of the noise."""
+        """The choice of the sums that get noise, and of the noise."""
         column = Column(0.0, 1.0, Cells(1.0, 0, 1), misses=self.statistic.nan == "drop")
         columns = (column,) * (self.columns or 1)
         return linear.plan(self.statistic, columns, self.setting, self.offered_loss)
@@ -359,7 +359,7 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
         return not_below_0(counts) if self.statistic.nonnegative else counts
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of each count: a whole number, like the errors of counts."""
+        """Return the error bar of each count, a whole number because the errors are whole."""
         basis = self.plan.forms[0]
         size = SizesOf(self.plan, 0, 1 - confidence).total(basis.estimate)
         whole = math.floor(size + (HALF if basis.rounding else 0))
@@ -368,5 +368,5 @@ class CountMeasurement(Mechanism[Counts], AddsUnits):
 
 
 def half_of(number: int, generator: Generator) -> int:
-    """Return half of a whole number, a remaining 1/2 rounded up or down with equal probability."""
+    """Return half of a whole number; half of an odd number is rounded up or down at random."""
     return number // 2 + (below(2, generator.stream()) if number % 2 else 0)

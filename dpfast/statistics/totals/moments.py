@@ -1,34 +1,35 @@
 """Private sums, means and variances: the features of a row, the answers and their error bars.
 
-A row is a cell u of 0 .. s. For each statistic there are two sets of sums from which it can be
-computed.
+A row is a cell u of 0 .. s, where s is the span of the column. Each statistic can be computed from
+two different sets of noisy sums.
 
 *Sums.* A row adds its cell, c = first + u, between lo and hi. A row without a number adds 0, so the
-range must contain 0 if such rows are possible. The released numbers are either the sum, or the
-number n of all rows and A = sum(2 c - lo - hi). In the latter case the sum is (A + (lo + hi) n) /
-2.
+range from lo to hi must contain 0 if such rows are possible. Noise is added either to the sum of c,
+or to the number n of all rows and to A = sum(2 c - lo - hi). In the second case the sum is (A + (lo
++ hi) n) / 2.
 
-*Means.* The released numbers are either the pair u and s - u, which add up to s, or the number of
-rows and w = 2 u - s. Let m be the position of the mean between the bounds. If both numbers of the
-pair have noise of variance v, in units of s^2, the error of m is ((1 - m) e - m f) / n to first
-order. Its variance is v ((1 - m)^2 + m^2) / n^2, so the factor of 1 / n^2 is between v / 2 and v. A
-centered sum and a count with a share a of epsilon have the variance
+*Means.* Noise is added either to the pair of the sums of u and of s - u, to which a row adds s in
+total, or to the number of rows and the sum of w = 2 u - s. Let m be the mean of u / s. If both sums
+of the pair have noise of variance v, in units of s^2, the error of m is ((1 - m) e - m f) / n to
+first order. Its variance is v ((1 - m)^2 + m^2) / n^2, which is between v / 2 and v, times 1 / n^2.
+The sum of w and the number of rows, with a share a of epsilon for the number, give the variance
 
     v (1 / (1 - a)^2 + (2 m - 1)^2 / a^2) / (4 n^2).
 
-In the worst case this is least for a = 1/2. It is then twice that of the pair, for every m.
+In the worst case over m this is least for a = 1/2. It is then twice the variance that the pair
+gives, for every m.
 
-*Variances.* The released numbers are either u^2, 2 u (s - u) and (s - u)^2, which add up to s^2, or
-the number of rows, w and 2 w^2 - s^2. The last is centered, because it needs half of the noise of
-w^2.
+*Variances.* Noise is added either to the sums of u^2, 2 u (s - u) and (s - u)^2, to which a row
+adds s^2 in total, or to the number of rows and the sums of w and of 2 w^2 - s^2. The last is
+centered, because it then needs half of the noise of w^2.
 
-Noise in each of these, in units of its size, counts with a weight of about .1, compared with noise
-in the first three. If the mean of the rows is a quarter of the way between the bounds, the weights
-are .02, .06 and .02, and each of the first three has .33. For rows at a bound they are up to .14,
-.25 and .02.
+Let the noise of each sum be in units of the most that a row adds to it. In the squared error, each
+sum of the second set has a weight of about .1, where each sum of the first set has .33. If the mean
+of the rows is a quarter of the way between the bounds, the weights of the second set are .02, .06
+and .02. For rows at a bound they are up to .14, .25 and .02.
 
-If n is public, the released number is the sum of squared distances of all pairs, n sum(u^2) -
-sum(u)^2 = sum_(i<j) (u_i - u_j)^2. A row changes n - 1 of its terms, each of which is between 0 and
+If n is public, noise is added to the sum of squared distances of all pairs of rows, n sum(u^2) -
+sum(u)^2 = sum_(i<j) (u_i - u_j)^2. A row is in n - 1 of these terms, each of which is between 0 and
 s^2.
 """
 
@@ -56,7 +57,7 @@ from ...tables.times import Times
 HALF = Fraction(1, 2)
 #: More rows than any data have, but few enough that float64 distinguishes one more.
 MOST = 1 << 52
-#: The fraction of the variance of a centered sum's noise that enters that of a variance; see above.
+#: The weight of the noise of each centered sum in the squared error of a variance; see above.
 TENTH = Fraction(101, 1000)
 #: The features that count the rows with a number, and all rows.
 ROWS = Feature((0, 1, 0), 1, 1)
@@ -180,7 +181,7 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
         super().__post_init__()
         limits = self.limits
         if limits is not None and not 0 <= limits[0] <= limits[1] != 0:
-            checks.fail("weight_bounds", "not negative, and not both 0", self.weight_bounds)
+            checks.fail("weight_bounds", "at least 0, and not both 0", self.weight_bounds)
 
     def forms(self, column: Column, is_public: bool) -> list[Basis]:
         s = column.span
@@ -199,18 +200,21 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
         return column.at(moments.first, moments.rows * s)
 
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
-        """Return the error bar of the mean: that of the noise for a public n, else a bound.
+        """Return the error bar of the mean: by the noise alone for a public n, else a bound.
 
-        *The pair.* With e, f the noises in rows, the error of m is ((1 - m) e - m f) / (n + e + f).
-        A sum of symmetric numbers with log-concave densities is likeliest to be large when all its
-        weight is on one of them (Proschan, Ann. Math. Statist. 1965), so the numerator is no larger
-        than e. The rest of the probability is for a denominator that is smaller than is allowed
-        for.
+        Let m be the mean of u / s, a number between 0 and 1. If n is public, the error is the noise
+        divided by n. Otherwise the error is a quotient, and there are two sets of noisy sums.
 
-        *Centered.* With e the noise of the number of rows and f that of sum(w) / s, the error of m
-        is (f - a e) / (2 (n + e)), for a mean a of w / s, which is between -1 and 1; in absolute
-        value the numerator is stochastically no larger than for a = 1 (smaller weights make a sum
-        of such numbers smaller).
+        *The pair of sums of u and of s - u.* Let e and f be their noise divided by s. The error of
+        m is ((1 - m) e - m f) / (n + e + f). The weights 1 - m and m add up to 1. Such a weighted
+        sum of numbers with symmetric log-concave densities is most often large if one weight is 1
+        (Proschan, Ann. Math. Statist. 1965). So the bound on e is also a bound on the numerator. A
+        small share of the failure probability (`RARE`) is for a denominator below `least`.
+
+        *The number of rows and the sum of w.* Let e be the noise of the number of rows, f the noise
+        of sum(w) / s, and a the mean of w / s, which is between -1 and 1. The error of m is (f - a
+        e) / (2 (n + e)). The numerator is most often large for a = 1 or a = -1, because a sum of
+        such numbers is smaller for smaller weights.
         """
         s = column.span
         if not s:
@@ -227,7 +231,7 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
 
 
 class Pairs(Basis):
-    """The sum of squared distances of all pairs of rows, for a public number of rows."""
+    """The basis for a public number of rows: the sum of squared distances of all pairs of rows."""
 
     def totals(self, totals: Totals) -> list[int]:
         return [totals.rows * totals.squares - totals.sum**2]
@@ -285,7 +289,7 @@ class Variance(Linear, VarianceSensitivity):
 
     @property
     def less(self) -> int:
-        """The ddof by which the divisor is less than the number of rows, clamped to `MOST`."""
+        """The ddof, clamped to `MOST`."""
         return min(self.ddof, MOST)
 
     def answer(self, column: Column, basis: Basis, sums: Sequence[Any], rows: int | None) -> Any:
@@ -298,18 +302,23 @@ class Variance(Linear, VarianceSensitivity):
         return column.spread(sums[0], rows, rows - self.less)
 
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
-        """Return the error bar of the variance: that of the noise for a public n, else a bound.
+        """Return the error bar of the variance: by the noise alone for a public n, else a bound.
 
-        *Three features that are not negative.* Let e, f, g be their noises in rows, R = n + e + f +
-        g, and m and r the means of u / s and of its square. With d = ((1 - m) e + (1/2 - m) f - m
-        g) / R, the error of the mean, that of the variance is ((1 - r) e - r f - r g) / R - 2 m d -
-        d^2. Its linear part, over R, has weights whose sizes add up to at most 1 for m^2 <= r <= m
-        (they are linear in r, and at its ends abs(1 - 2 m) + 2 m (1 - m) and 1 - m + m^2), so it is
-        no larger than e (see `Mean.bar`), and those of d add up to at most 3/2.
+        All errors below are those of the variance of u / s. If n is public, the error is the noise
+        divided by n^2 s^2 (for a ddof of 0). Otherwise there are two sets of noisy sums.
 
-        *Centered.* As for a variance in `Covariance.error`, with e, f, g the noises of the number
-        of rows, of sum(w) / s and of the sum of squares: 4 / s^2 times the variance is off by a sum
-        of them, with weights of at most 1/2, 2 and 3/2, over R, and ((f - a e) / R)^2.
+        *The sums of u^2, 2 u (s - u) and (s - u)^2.* Let e, f and g be their noise divided by s^2,
+        and R = n + e + f + g. Let m and r be the means of u / s and of its square. The mean m has
+        the error d = ((1 - m) e + (1/2 - m) f - m g) / R, and the variance has the error ((1 - r) e
+        - r f - r g) / R - 2 m d - d^2. In its linear part, times R, the absolute weights of e, f
+        and g add up to at most 1 for m^2 <= r <= m: the weights are linear in r, and at the two
+        ends they add up to abs(1 - 2 m) + 2 m (1 - m) and 1 - m + m^2. So the bound on e is a bound
+        on the linear part (see `Mean.bar`). In d the absolute weights add up to at most 3/2.
+
+        *The number of rows and the sums of w and of 2 w^2 - s^2.* Let e, f and g be their noise in
+        units of 1, s and s^2. As in the module's docstring of `covariance`, 4 times the variance
+        has two errors: a sum of e, f and g with weights of at most 3/2, 2 and 1/2, divided by R = n
+        + e, and ((f - a e) / R)^2, where a is the mean of w / s.
         """
         s, enough, ddof = column.span, max(1, self.less), self.less
         if not s or (is_public and rows <= enough):
