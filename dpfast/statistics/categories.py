@@ -47,7 +47,7 @@ def as_array(name: str, data: Any, kinds: str, rule: str) -> NDArray[Any]:
 def rows_of(name: str, data: Any, kinds: str, rule: str) -> Any:
     """Return data as an array of a dtype in `kinds`, an Arrow column, or else an array of objects.
 
-    The type and the dtype of the data decide which of these is returned; no row is read.
+    The type and the dtype of the data alone decide what is returned; no row is read.
     """
     data, text = unwrapped(data), kinds in "US"
     if is_untyped(data):
@@ -73,7 +73,7 @@ def _objects(rows: Sequence[Any]) -> NDArray[Any]:
 
 
 def each_row(array: Any, of: Callable[[Any], NDArray[Any]], none: int) -> NDArray[Any]:
-    """Apply `of` to each row of an Arrow array, and put `none` for a null or an invalid code."""
+    """Apply `of` to each row of an Arrow array; put `none` for a null or an invalid code."""
     from pyarrow import types
 
     if types.is_dictionary(array.type):
@@ -157,7 +157,7 @@ class Categories:
         return index
 
     def codes(self, data: Any) -> NDArray[np.int64]:
-        """Return the index of each row's category, -1 for a row that is in no category."""
+        """Return the index of each row's category, or -1 for a row that is in no category."""
         if not isinstance(data, np.ndarray):
             codes_of_chunks = [each_row(array, self._of_arrow, -1) for array in data.chunks]
             return np.concatenate([np.empty(0, np.int64), *codes_of_chunks])
@@ -176,7 +176,7 @@ class Categories:
         return np.where(is_category, self._order[at], -1).astype(np.int64)
 
     def _of_arrow(self, array: Any) -> NDArray[np.int64]:
-        """Return category indices of an integer NumPy array, or an Arrow array of text or nulls."""
+        """Return the category indices of a NumPy array of integers, or an Arrow array of text."""
         if isinstance(array, np.ndarray):
             return self.codes(array)
         if self._words is None:
@@ -184,7 +184,7 @@ class Categories:
         return _whole(self._words.of_arrow(array))
 
     def _of_objects(self, rows: list[Any]) -> NDArray[np.int64]:
-        """Return the category indices of rows without a dtype, each of which is read by itself."""
+        """Return the category indices of rows without a dtype, which are read one by one."""
         if self._words is not None:
             return _whole(self._words.of_objects(rows))
         if {int, bool}.issuperset(map(type, rows)):

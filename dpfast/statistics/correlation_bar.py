@@ -1,22 +1,23 @@
 """Error bars of a noisy correlation, for columns with the variance of a uniform distribution.
 
-Let noisy entries of the covariance matrix be C + c, V + x and V + x' in squares of half the
-distances of the bounds, for two columns of the variance V, and r = C / V. The variance of uniform
-numbers is 1/3, and columns with a larger variance have a smaller error. While noisy variances are
-positive, the answer is above a number t > r where C + c > t sqrt((V + x) (V + x')). A geometric
-mean is no larger than the mean of both, and no smaller than that less V q^2 / (1 - q), if no x
-exceeds q V in size. So the answer is above t only where
+Scale both columns so that their bounds are -1 and 1. Let both have the variance V, and let r = C /
+V be the true correlation. The noisy entries of the covariance matrix are C + c, V + x and V + x'.
+Uniform numbers have the variance 1/3, and columns with a larger variance have a smaller error. If
+the noisy variances are positive, the answer is above a number t > r where C + c > t sqrt((V + x) (V
++ x')). The root, a geometric mean, is at most the mean of V + x and V + x', and at least that mean
+minus V q^2 / (1 - q) if abs(x) and abs(x') are at most q V. So the answer is above t only where
 
     c - t (x + x') / 2 > (t - r) V, less t V q^2 / (1 - q) where t > 0,
 
-and below a number it is alike. To first order the left side is a weighted sum of the noises in the
-matrix (`OfSums.linear`): common errors, such as that of the number of rows, cancel. The rest is at
-most 2 d^2, if d is the largest error of a mean.
+and similarly for answers below a number. To first order the left side is a weighted sum of the
+noise in the matrix (`OfSums.linear`), in which common errors cancel, such as the error of the
+number of rows. The rest is at most 2 d^2, where d is the largest error of a mean.
 
-The weights depend on the means a and b of the columns, between -m and m for m^2 = 1 - V, and on r.
-All of a grid are looked at that numbers between -1 and 1 can have: by their variance, and the worst
-by its distribution. r is not negative there, for a column may be turned around. Of numbers between
--1 and 1 the covariance is at most min((1 - a) (1 + b), (1 + a) (1 - b)).
+The weights depend on r and on the means a and b of the columns, which lie between -m and m for m^2
+= 1 - V. The code tries a grid of all a, b and r that numbers between -1 and 1 can have. It takes
+the point where the weighted sum has the largest variance, and computes the distribution there. r >=
+0 is enough, because the sign of a column can be changed. The covariance of numbers between -1 and 1
+is at most min((1 - a) (1 + b), (1 + a) (1 - b)).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ EVEN = 1 / 3
 
 
 def _grid() -> tuple[Any, Any, Any, Any]:
-    """Return a grid of error signs, means of both columns, and correlations that can occur."""
+    """Return a grid of signs of errors, means of both columns, and correlations that can occur."""
     means = np.linspace(-1, 1, 17) * math.sqrt(1 - EVEN)
     side, a, b, r = np.meshgrid([-1.0, 1.0], means, means, np.linspace(0, 1, 17))
     can_be = r * EVEN <= np.minimum((1 - a) * (1 + b), (1 + a) * (1 - b)) + 1e-9
@@ -42,7 +43,7 @@ def _grid() -> tuple[Any, Any, Any, Any]:
 
 
 def off_by(covariance: OfSums, rows: int, failure: float) -> float:
-    """Return a bound that the error of a correlation exceeds with probability `failure` at most."""
+    """Return a bound that the error of a correlation exceeds with probability at most `failure`."""
     of_rows, of_mean = covariance.rare(rows, RARE * failure / 8)
     least, likely = float(rows - of_rows), (1 - RARE) * failure
     if least <= 1 or not all(covariance.spans):
@@ -67,7 +68,7 @@ def off_by(covariance: OfSums, rows: int, failure: float) -> float:
         return weight_of
 
     def wide_and_off(size: float) -> tuple[dict[int, Any], Any, Any]:
-        """Return noise weights, standard deviations and errors, for noise of `size` deviations."""
+        """Return the weights, the deviation and the error of noise that is `size` deviations."""
         off = np.zeros_like(r)
         for _ in range(3):  # iterate, because the weights depend on the error
             t = np.clip(r + side * off, -1, 1)

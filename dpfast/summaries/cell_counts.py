@@ -1,8 +1,8 @@
 """Numbers of rows on each cell of each of several columns, in one read of all columns.
 
-All that is released of a column between bounds is a function of these integers: sums, sums of
-squares, and ranks. A row is clamped and on the nearest cell, as in `summaries.cells`; cells are a
-few thousand, so that their counts stay in a cache.
+The sums, sums of squares and ranks of a clamped column are functions of these integers. A row is
+clamped and rounded to the nearest cell, as in `summaries.cells`. There are a few thousand cells, so
+that their counts stay in a cache.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Rows: TypeAlias = RowSource | SqlRows
 
 @dataclass(frozen=True, eq=False)
 class CellCounts:
-    """Numbers of rows on each cell of a column, and of rows without a number; NOT PRIVATE.
+    """The number of rows on each cell of a column, and of rows without a number; NOT PRIVATE.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ class CellCounts:
 
     @property
     def numbers(self) -> NDArray[np.float64]:
-        """The number of each cell."""
+        """The number that each cell represents."""
         numbers = np.arange(len(self.held), dtype=np.float64) + self.cells.first
         return np.asarray(numbers * self.cells.grid)
 
     @property
     def totals(self) -> Totals:
-        """The exact totals of the rows, in cells from the first one."""
+        """The exact totals of the rows, in cells counted from the first."""
         held, u = self.held, np.arange(len(self.held))
         # A part of a count has 16 bits, the square of a cell number 30, and there are at most 2**15
         # cells. So no sum overflows int64.
@@ -74,7 +74,7 @@ class CellCounts:
 def cell_counts(
     source: list[Source] | Rows, where: NDArray[np.bool_] | None, cells: Sequence[Cells]
 ) -> list[CellCounts]:
-    """Return the counts of the cells of each column, of the rows that `where` keeps.
+    """Return the counts of the cells of each column, for the rows that `where` keeps.
 
     Raises
     ------

@@ -2,9 +2,9 @@
 
 A float64 sum depends on the order of its terms, and may change by far more than one term when a row
 changes (Casacuberta, Shoemate, Vadhan and Wagaman, CCS 2022). Here each row is clamped to public
-bounds and rounded to the nearest cell of a public grid: cell `first` + u, u from 0 to `span`. The
-map is nondecreasing, and a row that changes only changes its own u, by at most `span`. Computations
-from the sum of cells after noise has been added to it are post-processing.
+bounds and rounded to the nearest cell of a public grid: cell `first` + u, where u is from 0 to
+`span`. This is a nondecreasing function of the row alone. So a row that changes changes only its
+own u, by at most `span`. All that is computed from the noisy sum of cells is post-processing.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ class Cells:
         return self.first + self.span
 
     def of_row(self, rows: SqlRows, column: int) -> Any:
-        """Return the cell u, from 0 on, of each row of a database, by the index of a column."""
+        """Return the cell u, from 0 to `span`, of each row in a column of a database."""
         return rows.cell(column, self)
 
     def cell(self, x: float) -> int:
-        """Return the cell u, from 0 on, of one number."""
+        """Return the cell u, from 0 to `span`, of one number."""
         return self.native.totals(np.array([x], np.float64))[1]
 
 
@@ -66,7 +66,7 @@ class Cells:
 def cells(lo: float, hi: float, bits: int = FINE, width: float | None = None) -> Cells:
     """Return a grid of about ``2**bits`` cells in `width`, by default the bounds' distance.
 
-    The grid is coarser where float64 needs that, for bounds far from 0. It depends on public
+    The grid is coarser if the bounds are so far from 0 that float64 needs it. It depends on public
     numbers alone. A `width` above ``hi - lo`` may leave only one cell.
     """
     wide = hi - lo if width is None else width
@@ -91,7 +91,7 @@ def cells(lo: float, hi: float, bits: int = FINE, width: float | None = None) ->
 def in_units(cells: NDArray[Any], width: float) -> NDArray[np.float64]:
     """Return numbers of cells times the width of a cell, a power of two, in float64.
 
-    As `nearest`, it returns the largest float64 instead of an infinite one.
+    Like `nearest`, it returns the largest float64 in place of infinity.
     """
     most = sys.float_info.max / max(width, 1.0)
     cells = np.minimum(np.maximum(cells, -most), most)

@@ -1,8 +1,8 @@
-"""Ranks of a column of a database, which counts rows: no row leaves it, only few numbers do.
+"""Ranks of a column of a database: the database counts rows, and only few numbers leave it.
 
-A statement counts the rows on each of a few thousand cells, and the next one those inside the cell
-with the target rank, until so few rows are left there that their numbers are read, with their
-counts.
+A first statement counts the rows on each of a few thousand cells. The next statement divides the
+cell with the target rank into cells and counts again, and so on. When only few rows are left in a
+cell, their numbers are read with their counts.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ Intervals: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[n
 
 
 class CountedRanks:
-    """Numbers of rows of a column in ascending intervals, which together hold all rows.
+    """The number of rows of a column in each of several ascending intervals, which hold all rows.
 
-    An interval includes both of its ends, which are equal if all its rows have one number.
+    An interval includes both ends. They are equal if all rows of the interval have one number.
     """
 
     dtype = np.dtype(np.float64)
@@ -52,7 +52,7 @@ class CountedRanks:
         return counts
 
     def known_ranks(self, target: Target) -> KnownRanks:
-        """Return the order statistics of a target's ranks, by statements that narrow intervals."""
+        """Return the order statistics of a target's ranks, by statements that divide intervals."""
         n = int(self._counts.sum())
         ends = np.array(target.ends(n))
         while True:
@@ -133,8 +133,8 @@ class CountedRanks:
 def width(first: float, last: float) -> float:
     """Return the width, a power of two, of the few thousand cells between two numbers.
 
-    Float64 rounds the sum of 1.5 2**52 times the width and any of the numbers to a multiple of the
-    width.
+    The width is large enough that float64 rounds a number plus 1.5 2**52 times the width to a
+    multiple of the width.
     """
     exponents = (math.frexp((last - first) / CELLS)[1], math.frexp(max(-first, last))[1] - 51)
     return math.ldexp(1.0, max(*exponents, NARROWEST))

@@ -1,8 +1,9 @@
 """Selection by Floyd and Rivest, for a window of order statistics in about one pass.
 
-A random sample of about n**(2/3) / 2 values shows where the window must be, within a few standard
-deviations. The pass counts the values outside that bracket and collects those inside. The counts
-are exact, so a bad sample can only cost another pass, never a wrong answer.
+A random sample of about n**(2/3) / 2 values gives a bracket that contains the window very likely,
+within a few standard deviations. The pass counts the values outside of the bracket and collects the
+values inside. The counts are exact, so a bad sample can only cost another pass, never a wrong
+answer.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ THRESHOLDS = 24
 class Target(NamedTuple):
     """The ranks to find: rank ``rule(n)`` and `width` ranks on either side of it.
 
-    A missing row (NaN or null) counts as the value `missing`, or not at all if that is None. The
-    rule is also called for estimates of n.
+    A missing row (NaN or null) counts as the value `missing`, or not at all if `missing` is None.
+    The rule is also called with estimates of n.
     """
 
     rule: Callable[[int], int]
@@ -55,7 +56,7 @@ class Target(NamedTuple):
     missing: float | None
 
     def ends(self, n: int) -> tuple[int, int]:
-        """Return the first and the last rank; the last comes before the first if there is none."""
+        """Return the first and the last rank; without any rank, the last is below the first."""
         if n == 0:
             return 1, 0
         rank = int(self.rule(n))
@@ -85,7 +86,7 @@ def thin(values: NDArray[Any], shift: int) -> NDArray[Any]:
 
 
 def draw(source: Source, windows: int = 1) -> Sample:
-    """Draw an unbiased sample of any source by a pass, of a size that suits the number of rows."""
+    """Draw an unbiased sample of any source in a pass; its size suits the number of rows."""
 
     def summarize(chunk: Chunk) -> Sample:
         rows = chunk.values.shape[0]
@@ -111,7 +112,8 @@ def draw(source: Source, windows: int = 1) -> Sample:
 def gathered(parts: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
     """Return the values of some arrays in fewer arrays, with short neighbors joined.
 
-    A short array is then twice as long as the next at least, so each value is copied a few times.
+    Then each short array is at least twice as long as the next, so each value is copied only a few
+    times.
     """
     joined: list[NDArray[Any]] = []
     for part in parts:
@@ -131,10 +133,10 @@ def sample_size(rows: int, windows: int = 1) -> int:
 
 
 class Bracket(NamedTuple):
-    """Two pivots (None: no limit on that side), and room for the values between them.
+    """Two pivots, and room for the values between them. A pivot of None is no limit.
 
-    `share` is about the share of the rows between them. `tied` is whether a pivot is the value of
-    many rows.
+    `share` is an estimate of the share of the rows between the pivots. `tied` tells whether a pivot
+    is the value of many rows.
     """
 
     lo: Any
@@ -154,7 +156,7 @@ def _sorted(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def brackets_of(sample: Sample, targets: list[Target], slack: float) -> list[Bracket]:
-    """Return the brackets in which the windows of targets lie, estimated from a sample."""
+    """Return the brackets in which the windows of targets likely lie, estimated from a sample."""
     values = np.concatenate(sample.parts)
     drawn = len(values)
     if values.dtype.kind == "f":
@@ -210,7 +212,7 @@ def _bracket_of(values: Block, drawn: int, sample: Sample, target: Target, slack
 
 
 def merged_brackets(brackets: list[Bracket], dtype: np.dtype[Any]) -> list[Bracket]:
-    """Return the brackets in ascending order, with those that meet merged."""
+    """Return the brackets in ascending order, with brackets that meet merged."""
     least, most = _limits(dtype)
     closed = [
         b._replace(lo=least if b.lo is None else b.lo, hi=most if b.hi is None else b.hi)
@@ -229,7 +231,7 @@ def merged_brackets(brackets: list[Bracket], dtype: np.dtype[Any]) -> list[Brack
 
 
 class Tally(NamedTuple):
-    """Counts around two pivots, and the values between them in parts of at most `room` in total."""
+    """Counts around two pivots, and the values between them: parts of at most `room` in total."""
 
     counts: tuple[int, ...]  # of values below lo, at lo, between, at hi, above hi, and of NaN
     parts: list[NDArray[Any]]
@@ -244,7 +246,7 @@ def _limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
 
 
 def tally(source: Source, brackets: list[Bracket], missing: float | None) -> list[KnownRanks]:
-    """Make a pass: find the ranks at and between the pivots of each bracket."""
+    """Make a pass that finds the ranks at and between the pivots of each bracket."""
     kept = np.dtype(np.int32) if source.dtype.itemsize == 2 else source.dtype
     brackets = merged_brackets(brackets, source.dtype)
     pivots = [np.array([b.lo, b.hi], kept) for b in brackets]
@@ -289,7 +291,7 @@ def tally(source: Source, brackets: list[Bracket], missing: float | None) -> lis
 def known_ranks(
     segments: list[Segment], below: int, above: int, nan: int, missing: float | None, source: Source
 ) -> KnownRanks:
-    """Return the order statistics of segments, with the missing rows inserted if they count."""
+    """Return the order statistics of segments, with missing rows inserted if they count."""
     n = below + sum(segment.count for segment in segments) + above
     if missing is not None:
         n += nan
@@ -301,7 +303,7 @@ def known_ranks(
 
 
 class Bytes(NamedTuple):
-    """Counts of bytes up to thresholds or of each value, rows that are not null, and nulls."""
+    """For a column of bytes: counts up to thresholds or of each value, of rows, and of nulls."""
 
     counts: NDArray[np.uint64]
     rows: int
@@ -309,7 +311,7 @@ class Bytes(NamedTuple):
 
 
 def tally_bytes(source: Source, bracket: Bracket | None, missing: float | None) -> KnownRanks:
-    """Make a pass: count each value between the pivots (every value without pivots)."""
+    """Make a pass that counts each value between the pivots, or every value without pivots."""
     floor = int(np.iinfo(source.dtype).min)
     first, last = 0, 255
     if bracket is not None:
@@ -366,7 +368,7 @@ def collect(source: Source, target: Target) -> KnownRanks:
 
 
 def _sample(source: Source, windows: int = 1) -> Sample:
-    """Draw a sample of a source, without a pass if the source can sample its rows."""
+    """Draw a sample of a source; if the source can sample its rows, without a pass."""
     length = source.length
     if length is None:
         return draw(source, windows)
@@ -384,7 +386,7 @@ def _tally_one(source: Source, bracket: Bracket, missing: float | None) -> Known
 
 
 def find(source: Source, target: Target) -> KnownRanks:
-    """Return order statistics that cover a target: mostly one pass, another after each miss."""
+    """Return order statistics that cover a target: mostly in one pass, after a miss in more."""
     small = source.dtype.itemsize == 1
     sample, slack = _sample(source), SLACK_BYTES if small else SLACK
     while True:
@@ -401,9 +403,9 @@ def find(source: Source, target: Target) -> KnownRanks:
 def find_all(
     source: Source, targets: list[Target], limits_of: Callable[[Any], Iterable[float]] | None
 ) -> list[KnownRanks]:
-    """Return order statistics that mostly cover all targets (of one `missing`), by one pass.
+    """Return order statistics that mostly cover all targets (of one `missing`), from one pass.
 
-    More order statistics count the values below the limits of tied pivots.
+    If a pivot is the value of many rows, the values below its thresholds are counted, too.
     """
     missing = targets[0].missing
     if source.dtype.itemsize == 1:

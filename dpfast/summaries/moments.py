@@ -1,4 +1,4 @@
-"""Exact sums of the cells of several columns, and of products of each two of them."""
+"""Exact sums of the cells of several columns, and of the products of each two columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IndexPairs = Sequence[tuple[int, int]]
 
 
 class Moments(NamedTuple):
-    """Exact sums of cells and of products of cells over some rows, products as in `two_of`."""
+    """Exact sums, over some rows, of cells and of products of cells in the order of `two_of`."""
 
     rows: int
     missing: int
@@ -43,7 +43,7 @@ class Moments(NamedTuple):
 
 
 def two_of(columns: int) -> list[tuple[int, int]]:
-    """Return each two columns, and each with itself: a matrix's upper triangle, row by row."""
+    """Return each pair of columns, also each column with itself, as an upper triangle by rows."""
     return list(combinations_with_replacement(range(columns), 2))
 
 
@@ -54,14 +54,14 @@ def moments(
     nan: str | float,
     where: NDArray[np.bool_] | None,
 ) -> Moments:
-    """Return the moments of the rows that `where` keeps, each column on a separate grid.
+    """Return the moments of the rows that `where` keeps, with a grid for each column.
 
-    A missing number is treated as `nan` says, or leaves its whole row out.
+    A missing number is treated by the policy `nan`; "drop" leaves out its whole row.
 
     Raises
     ------
     DataError
-        Under ``nan="raise"``, if a number is missing; if `where` is of another length.
+        If a number is missing under ``nan="raise"``, or if `where` has another length.
     """
     pairs = two_of(len(cells))
     if isinstance(source, SqlRows):
@@ -86,8 +86,8 @@ def weighted_moments(
 ) -> list[Moments]:
     """Return the moments of each column with the weights: the last column, or `weight_column`.
 
-    Each answer has one product, of the column and the weights. A row whose number or weight is
-    missing is one of the column's missing rows.
+    Each answer has one product: the column times the weights. A row is missing in a column if its
+    number or its weight is missing.
     """
     if isinstance(source, SqlRows):
         last = len(cells) - 1
@@ -126,7 +126,7 @@ def added(
     ----------
     rows : SqlRows
     parts : sequence of (sequence of int, sequence of (int, int))
-        The indices of the columns of each answer, and which two of these are multiplied.
+        For each answer, the indices of its columns, and the pairs of them that are multiplied.
     """
     filled = cells_of(rows, bounds, cells, nan)
     terms = [Term(rows.present(), 1)]
@@ -166,7 +166,7 @@ def moments_of(
     nan: str | float,
     pairs: Sequence[tuple[int, int]],
 ) -> Moments:
-    """Return the moments of some columns in memory, with the policy `nan` as in `moments`."""
+    """Return the moments of some columns in memory; `nan` is as in `moments`."""
     rows = len(columns[0])
     on_cells, out = placed(columns, bounds, cells, nan)
     on_cells[:, out] = 0
@@ -183,7 +183,7 @@ def moments_of(
 def placed(
     columns: list[NDArray[Any]], bounds: Pairs, cells: Sequence[Cells], nan: str | float
 ) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-    """Return the cell of each row in each column, and which rows a NaN leaves out."""
+    """Return the cell of each row in each column, and which rows are left out because of NaN."""
     rows = len(columns[0])
     on_cells = np.empty((len(columns), rows), np.uint32)
     absent = np.empty((len(columns), rows), np.uint8)

@@ -1,7 +1,7 @@
 """Consecutive order statistics in segments: ties as counts, other values sorted when needed.
 
-`KnownRanks` holds the ranks ``below + 1 .. below + size`` of n values. Each segment returns its
-ranks ``a .. b - 1`` (from 0) in ascending order.
+`KnownRanks` holds the ranks ``below + 1 .. below + size`` of n values, in segments. Ranks of a
+segment are counted from 0.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ PROBES = 64
 
 
 def random_words(count: int) -> NDArray[np.uint64]:
-    """Return random words that nobody can predict, so that no data are a worst case by design."""
+    """Return unpredictable random words, so that nobody can construct data for the worst case."""
     words = np.empty(count, np.uint64)
     default_generator().stream().fill(words.view(np.uint8))
     return words
 
 
 class Segment(ABC):
-    """Base of segments, some consecutive order statistics each, whose ranks begin at 0."""
+    """Base of segments: consecutive order statistics whose ranks are counted from 0."""
 
     count: int
 
@@ -42,7 +42,7 @@ class Segment(ABC):
 
     @abstractmethod
     def less(self, value: float) -> int | None:
-        """Count the values of the segment below `value`; return None if some are not held."""
+        """Count the segment's values below `value`; return None if some are not in memory."""
 
     @property
     def whole(self) -> bool:
@@ -52,7 +52,7 @@ class Segment(ABC):
 
 @dataclass(eq=False)
 class Run(Segment):
-    """A segment of one value, `count` times."""
+    """A segment that holds one value `count` times."""
 
     value: Any
     count: int
@@ -82,7 +82,7 @@ class Multiset(Segment):
 
 @dataclass(eq=False)
 class Stretch(Segment):
-    """A part of a whole segment: `count` ranks, from rank `start` on."""
+    """A part of a segment: `count` ranks from rank `start` on."""
 
     segment: Segment
     start: int
@@ -109,7 +109,7 @@ def sorted_part(values: NDArray[Any], start: int, stop: int) -> NDArray[Any] | N
 
 
 class Block(Segment):
-    """A segment of `count` values without NaN, sorted if `ordered`; some may not be held."""
+    """A segment of `count` values without NaN, sorted if `ordered`. Not all may be in memory."""
 
     def __init__(
         self, values: NDArray[Any], count: int | None = None, ordered: bool = False
@@ -159,7 +159,7 @@ class SortedRows(Segment):
             and (left <= values[0]).all()
             and (right >= values[-1]).all()
         ):
-            raise DataError("data must be sorted under assume_sorted=True, got unsorted data")
+            raise DataError("data must ascend with assume_sorted=True, got unsorted data")
         return values
 
     def less(self, value: float) -> int:
@@ -190,10 +190,10 @@ def least_from(dtype: np.dtype[Any], value: float) -> Any:
 def insert(
     segments: list[Segment], below: int, above: int, value: float, count: int, dtype: np.dtype[Any]
 ) -> tuple[list[Segment], int]:
-    """Insert `count` copies of `value`, in order; return the new segments and `below`.
+    """Insert `count` copies of `value` in order; return the new segments and the new `below`.
 
-    `below` and `above` values lie before and after all segments. The copies are kept in `dtype`
-    if it has the value, and in float64 otherwise.
+    `below` values come before all segments and `above` values after them. The copies have `dtype`
+    if it can hold the value, and otherwise float64.
     """
     if count == 0:
         return segments, below
@@ -240,7 +240,7 @@ class KnownRanks:
         return self.below + 1, self.below + self.size
 
     def _cut(self, first: int, last: int) -> list[tuple[Segment, int, int]] | None:
-        """Return the parts of segments with ranks first..last, or None if some are not known."""
+        """Return the parts of segments with ranks first..last; None if some are not known."""
         if first > last:
             return []
         at, cuts = self.below + 1, []
@@ -260,9 +260,9 @@ class KnownRanks:
         return self._cut(first, last) is not None
 
     def less(self, value: float) -> int | None:
-        """Count the values below `value` of all n, or return None if the segments cannot tell.
+        """Count the values, of all n, that are below `value`; None if the segments do not show it.
 
-        Values before or after all segments differ from a pivot, the `Run` at that end.
+        A value before or after all segments differs from the pivot at that end, which is a `Run`.
         """
         outside = self.below, self.n - self.ends[1]
         for count, end, sign in zip(outside, (0, -1), (1, -1), strict=True):
@@ -283,7 +283,7 @@ class KnownRanks:
     ) -> NDArray[Any]:
         """Return the order statistics first..last (from 1), sorted.
 
-        An ascending function `convert` is applied to each segment, in the dtype of each.
+        `convert`, an increasing function, is applied to each segment in the segment's dtype.
         """
         cuts = self._cut(first, last)
         assert cuts is not None, "these ranks are not covered"

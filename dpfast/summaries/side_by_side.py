@@ -1,4 +1,4 @@
-"""Passes over several columns of the same rows, stretch by stretch."""
+"""Passes over several columns of the same rows, a stretch of rows at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..tables.memory import Column
 
 
 class Sums(Protocol):
-    """The interface of exact sums over rows that can be merged; `read` rows were read."""
+    """The interface of exact sums that can be merged; `read` is the number of rows read."""
 
     @property
     def read(self) -> int: ...
@@ -42,8 +42,8 @@ def stretches(
 ) -> Iterator[tuple[list[NDArray[Any]], int]]:
     """Yield the columns of each stretch of a chunk, and the number of rows read.
 
-    Columns are views; each is made `flat` only when it is processed, so that one copy at a time is
-    in a cache. `weights` is one more column, in memory, of the same rows; it comes last.
+    Columns are views. Each is made `flat` only when it is processed, so that only one copy at a
+    time is in a cache. `weights` is one more column of the same rows, in memory, and comes last.
     """
     rows = chunk.rows
     names = rows.dtype.names
@@ -102,8 +102,8 @@ def tallied(
 ) -> list[NDArray[np.int64]]:
     """Return counts for each column j, to which ``add(j, values, room)`` adds its values.
 
-    The last count of a column is that of missing values. All threads share the counts of whole
-    rows; each partition of an engine has separate counts.
+    The last count of a column is its number of missing values. All threads add to the same counts;
+    each partition of an engine has its own.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def flat(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def beside_of(column: Column, start: int, stop: int, name: str = "weights") -> NDArray[Any]:
-    """Return some rows of a column, in a dtype that kernels read; errors name argument `name`."""
+    """Return some rows of a column, in a dtype that kernels read. `name` is for error messages."""
     if stop > column.length:
         refuse_length(name)
     if column.array is not None:
@@ -174,5 +174,5 @@ def beside_of(column: Column, start: int, stop: int, name: str = "weights") -> N
 
 
 def refuse_length(name: str = "weights") -> NoReturn:
-    """Raise the error of an argument (such as weights) without one entry for each row."""
+    """Raise the error for an argument, such as weights, without one entry for each row."""
     raise DataError(f"{name} must have one entry for each row, but has another number of entries")

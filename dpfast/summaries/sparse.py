@@ -1,4 +1,4 @@
-"""Sparse sums of cells, each a pair of a key and a bin: only cells with rows are held."""
+"""Sparse sums by cell, a pair of a key and a bin: only cells with rows are held."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ HALF = np.uint64(32)
 
 
 class Sparse:
-    """Sums of the cells that have rows; the cell of a pair is key times `bins` plus bin.
+    """Sums of the cells that have rows. A cell is the number ``key * bins + bin``.
 
-    There are no more cells than rows. The number of keys causes no error, only that of shown keys.
+    There are at most as many cells as rows. Only the number of shown keys can be refused, not the
+    number of all keys.
 
     Parameters
     ----------
     bins, width : int
-        The number of bins of a key, and of words of a cell: as for `_kernels.groups.add`, or one
-        for a number of rows.
+        The number of bins of a key, and the number of words of a cell: as for
+        `_kernels.groups.add`, or 1 for a number of rows.
     """
 
     def __init__(self, bins: int, width: int) -> None:
@@ -41,7 +42,7 @@ class Sparse:
     ) -> None:
         """Add rows to the sums of their cells by `fill`, except rows without a key or a bin.
 
-        `fill` is given the index of each row's sum, -1 for other rows, and the sums.
+        `fill` gets the index of each row's sum (-1 for rows left out) and the sums.
         """
         inside = (bins < self.bins) & (keys >= 0)
         cells, which = distinct(keys[inside] * np.int64(self.bins) + bins[inside])
@@ -75,7 +76,7 @@ class Sparse:
         return self._parts[0]
 
     def packed(self) -> Sparse:
-        """Return these sums with one entry for each cell, to be sent."""
+        """Return the sums with one entry for each cell, to be sent to another process."""
         self.total()
         return self
 
@@ -87,10 +88,11 @@ class Sparse:
         return others
 
     def of_units(self, most: int, first: int, groups: NDArray[np.int32] | None = None) -> Sparse:
-        """Return bounded sums by group and bin, where keys are units, in two words each.
+        """Return bounded sums by group and bin, in two words each, if keys are units.
 
-        A sum is that of cells plus `first` times rows. If a unit has c rows in bins, min(c, most)
-        count, and none if the unit's group is negative. By default there is one group.
+        A sum is the sum of cells plus `first` times the number of rows. If a unit has c rows in
+        bins, min(c, most) of them count, and none if the unit's group is negative. By default there
+        is one group.
         """
         (cells, sums), bounded = self.total(), Sparse(self.bins, 2)
         units = cells // self.bins
@@ -106,7 +108,7 @@ class Sparse:
 
 
 def added(sums: NDArray[Any], first: NDArray[np.int64]) -> NDArray[Any]:
-    """Return the sums of consecutive stretches of sums, with the carries of low words."""
+    """Return the sum of each stretch of consecutive sums, with the carries of low words."""
     if sums.shape[1] == 1 or not len(sums):
         return np.add.reduceat(sums, first, axis=0) if len(sums) else sums
     low = sums[:, 0].view(np.uint64)
@@ -119,7 +121,7 @@ def added(sums: NDArray[Any], first: NDArray[np.int64]) -> NDArray[Any]:
 
 
 def join(room: NDArray[Any], more: NDArray[Any]) -> None:
-    """Add sums of the same cells, of rows or of units, to `room`."""
+    """Add sums (of rows or of units) for the same cells to `room`."""
     if room.dtype == np.int64:
         add_wide(room, more)
     else:

@@ -1,7 +1,7 @@
 """Exact totals of columns: rows, missing rows, sums of cells and of their squares.
 
-A `Totals` is a handful of integers that can be merged in any order. `where`, a mask as long as the
-column, leaves rows out before anything is counted.
+A `Totals` is a few integers that can be merged in any order. `where` is a mask as long as the
+column. Rows that it leaves out are not counted at all.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ class Totals(NamedTuple):
 
 
 class Summed(Protocol):
-    """The interface of cells that count missing numbers, and add up others and their squares."""
+    """The interface of cells that count missing numbers and add up others and their squares."""
 
     def totals(self, values: NDArray[Any], squares: bool) -> tuple[int, int, int]: ...
 
 
 class Celled(Protocol):
-    """The interface of a map from rows to cells 0 .. `span`: the cells of a grid, or others."""
+    """The interface of a function of a row that returns a cell 0 .. `span`, such as a grid."""
 
     @property
     def span(self) -> int: ...
     @property
     def native(self) -> Summed: ...
     def of_row(self, rows: SqlRows, column: int) -> Any:
-        """Return the cell of each row of a database, by the index of a column."""
+        """Return the cell of each row in a column of a database."""
 
 
 def totals(
@@ -59,7 +59,7 @@ def totals(
     where: NDArray[np.bool_] | None,
     squares: bool = False,
 ) -> Totals:
-    """Return the totals of the rows that `where` keeps; without `cells` rows are only counted.
+    """Return the totals of the rows that `where` keeps. Without `cells`, rows are only counted.
 
     Raises
     ------
@@ -92,9 +92,9 @@ def column_totals(
 ) -> list[Totals]:
     """Return the totals of each column, as `totals` does, in one read of all columns.
 
-    Columns that are separate in memory are read one after the other in place; rows whose numbers
-    are adjacent, and files, are read stretch by stretch, all columns of a stretch while it is in a
-    cache. Both ways give the same integers.
+    Columns that are separate in memory are read in place, one after the other. Otherwise, as in
+    files, rows are read a stretch at a time, and all columns of a stretch while it is in a cache.
+    Both ways give the same integers.
     """
     if isinstance(source, SqlRows):
         return added(source, cells, squares)
@@ -147,7 +147,7 @@ def with_missing(totals: Totals, rule: str | float, lo: float, hi: float, cells:
     Raises
     ------
     DataError
-        Under ``nan="raise"``, if there are any.
+        If there are missing rows under ``nan="raise"``.
     """
     if not totals.missing:
         return totals

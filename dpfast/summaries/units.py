@@ -1,20 +1,21 @@
 """Exact sums of each privacy unit (all rows of one id), and the bounds on what a unit adds.
 
-A unit of c rows whose features add up to T counts as min(c, m) rows, and each feature as
-T min(c, m) / c, rounded towards zero: what a random choice of m of its rows gives on average. No
-row is chosen, so rows are read once and in any order.
+Let a unit have c rows, and let T be the sum of a feature over them. The unit counts as min(c, m)
+rows, and its sum as T min(c, m) / c, rounded towards zero. This is the average over a random choice
+of m of its rows. No row is chosen, so rows are read once and in any order.
 
-*Sensitivity.* T / c is a mean of features of rows, so in every norm, and within every convex set
-that contains 0, T min(c, m) / c is at most m times the feature of a row. Rounding towards zero
-keeps signs and increases no absolute value. So a unit that is added or removed changes all sums by
-no more than m equal rows.
+*Sensitivity.* T / c is a mean of rows' features. So T min(c, m) / c is m times a vector that has no
+larger norm than the features of a row, in every norm, and that lies in every convex set which
+contains 0 and the features of all rows. Rounding towards zero keeps signs and increases no absolute
+value. So a unit that is added or removed changes all sums by no more than m equal rows do.
 
-*A clamp of the total.* Alternatively a unit with rows counts as its total, within public ends lo
-and hi, and one without rows as 0. So a unit that is added or removed changes a sum by at most
-max(|lo|, |hi|), and one that is replaced by at most max(hi - lo, |lo|, |hi|).
+*A clamped total.* Alternatively, a unit with rows counts as its total, clamped to public ends lo
+and hi, and a unit without rows counts as 0. So a unit that is added or removed changes a sum by at
+most max(|lo|, |hi|), and a unit that is replaced by at most max(hi - lo, |lo|, |hi|).
 
-*A loss in steps.* An integer vector within m times a box, or of an L1 norm of m times that of a
-row, is a sum of m integer vectors within the box, or of that norm. So m steps of a row cover it.
+*A loss in steps.* An integer vector in m times a box is a sum of m integer vectors in the box. An
+integer vector whose L1 norm is at most m times as large as that of a row is a sum of m integer
+vectors whose norm is at most that of a row. So m steps of a row cover it.
 
 Rows are clamped to cells before they are summed; rows without a number or an id, or outside of a
 mask, do not count as rows here.
@@ -76,7 +77,7 @@ def zeros(shape: tuple[int, ...], dtype: Any = np.uint64) -> NDArray[Any]:
 
 
 def grown(room: NDArray[Any], units: int) -> NDArray[Any]:
-    """Return the sums with room for `units` units, and a last entry for rows of no unit."""
+    """Return the sums with room for `units` units, and a last entry for rows without a unit."""
     if len(room) > units:
         return room
     larger = zeros((max(units, 2 * len(room)) + 1, *room.shape[1:]), room.dtype)
@@ -103,24 +104,25 @@ def plus(room: NDArray[np.uint64], more: NDArray[np.uint64]) -> None:
 class Units:
     """Exact sums of units, to which several threads add rows.
 
-    If the sums exceed the memory, those so far are written to a file, by parts of units, and new
-    sums begin. In the end the sums of each part are merged. Sums are integers, so the answer does
-    not depend on when sums are written.
+    If the sums exceed the memory, they are written to a file, in parts by unit, and new sums begin
+    at 0. In the end the sums of each part are merged. Sums are integers, so the answer does not
+    depend on when sums are written.
 
     Parameters
     ----------
     key : Key
-        Fresh and secret: nobody can construct ids that are confused with one another.
+        Fresh and secret, so that nobody can construct two ids that are taken for one.
     widths : sequence of int
-        The columns of each accumulator: one for a number of rows, two for each sum, as for
-        `_kernels.groups.add`, or four with squares. None for codes alone, which are never written.
+        The number of words of each accumulator: 1 for a number of rows, and as for
+        `_kernels.groups.add` 2 for a sum, or 4 with squares. An empty sequence is for codes alone,
+        which are never written to a file.
     memory : int, optional
         Bytes; by default the `share`.
 
     Attributes
     ----------
     missing : list of int
-        How many rows are missing in each room.
+        The number of missing rows in each room.
     """
 
     def __init__(self, key: Key, widths: Sequence[int], memory: int | None = None) -> None:
@@ -144,7 +146,7 @@ class Units:
         keep: NDArray[np.bool_] | None,
         fill: Callable[[NDArray[np.int32], Sequence[Room]], list[int]],
     ) -> None:
-        """Add rows by `fill`, which is given the code of each row's id, -1 for rows left out."""
+        """Add rows by `fill`, which gets the code of each row's id, or -1 for rows left out."""
         words, codes = self._words.of(ids), np.empty(rows, np.int32)
         if keep is not None:
             words = words.only(np.ascontiguousarray(keep))
@@ -230,7 +232,7 @@ class Units:
                 yield [room[: len(codes)] for room in rooms]
 
     def added(self, bound: Callable[[list[Room]], list[list[int]]]) -> list[list[int]]:
-        """Return the totals over all units, where `bound` returns those of a part of the units."""
+        """Return the totals over all units; `bound` returns the totals over a part of the units."""
 
         def both(a: list[list[int]], b: list[list[int]]) -> list[list[int]]:
             return [list(map(add, x, y)) for x, y in zip(a, b, strict=True)]
@@ -264,7 +266,7 @@ def unit_sums(
     Raises
     ------
     DataError
-        If `where` or `weights` are not as many as the rows.
+        If `where` or `weights` do not have one entry for each row.
     """
     units = Units(key, widths)
 
@@ -293,7 +295,7 @@ def unit_sums(
 
 
 def unit_rows(ids: IdColumn, key: Key, where: NDArray[np.bool_] | None) -> tuple[Units, int]:
-    """Return the number of rows of each unit, and that of all rows, in one read of the ids."""
+    """Return the number of rows of each unit, and of all rows, in one read of the ids."""
     rows, extra = ids.with_mask(where, key)
     units = Units(key, [1])
 
@@ -327,7 +329,8 @@ def bounded(
     most : int
         How many rows of a unit count at most.
     features : callable
-        The features of sums, of squares if there are any, and of a number of rows: linear in these.
+        A linear function of the sums, of the squares if there are any, and of the number of rows,
+        which returns the features.
     squares : bool, default False
         Whether the room has a sum and squares.
     ends : (int, int), optional
@@ -357,14 +360,14 @@ def by_group(
     room, most, squares, ends
         As in `bounded`.
     factors : sequence of int
-        The factors of sums, of squares if there are any, and of the number of rows.
+        The factors of the sums, of the squares if there are any, and of the number of rows.
     codes : ndarray of int32, optional
         The group of each unit, -1 for units that do not count; by default there is one group.
     groups : int
-        The number of groups, without a last one that is empty.
+        The number of groups, without the empty last group.
     whole : ndarray of uint64, optional
-        The number of rows of the unit of each row of the accumulator, if a unit has several of
-        these.
+        The number of rows of the unit that each row of the accumulator belongs to, if a unit has
+        several such rows.
     """
     out, limits = zeros((groups + 1, 2)), None if ends is None else _words(ends)
     _native.bound(room, squares, _words(factors), min(most, UNBOUNDED), limits, codes, out, whole)
@@ -397,7 +400,7 @@ def clamped_counts(
 def total_sizes(room: Room, first: int, part: float) -> NDArray[np.float64]:
     """Return the absolute total of each unit divided by `part`, rounded up.
 
-    Each row of a unit adds `first` in addition to the sums in the accumulator.
+    The accumulator lacks `first` for each row of a unit, which is added.
     """
     *sums, rows = room.astype(np.float64).T
     carries = room[:, -1] >> np.uint64(CARRY)
@@ -438,7 +441,7 @@ def add_products(
 ) -> int:
     """Add cells of columns, and the lower and upper halves of products, to the sums of units.
 
-    Return how many rows of units a NaN leaves out; `nan` is as in `summaries.moments.moments`.
+    Return how many rows of units are left out because of NaN; `nan` is as in `moments.moments`.
     """
     on_cells, out = placed(columns, bounds, cells, nan)
     values = np.empty((len(on_cells) + 2 * len(pairs), len(codes)), np.uint32)

@@ -1,29 +1,34 @@
 """Exact draws of quantiles: the exponential mechanism over the cells of a public grid.
 
 A cell ``o`` represents the number ``o * grid``. Every row is on the cell at or next below its
-value, or on the first or last cell if it is outside; so a tie of values is a tie on a cell. A draw
-depends on a column through two numbers of a cell alone: ``less(o)``, of rows on lower cells, and
-``leq(o)``, of rows on these and on o. A draw is made among the cells of a node, a range of cells
-with its rows; ``csrc/statistics/draw.h`` defines the positions of these cells and the draw. The
-base measure, the weight of a cell before the data are seen, is `noise.grid.Base`.
+value, or on the first or last cell if its value is outside. So equal values are on the same cell. A
+draw depends on a column only through two numbers for each cell o: ``less(o)``, the number of rows
+on lower cells, and ``leq(o)``, the number of rows on lower cells and on o. A draw is made among the
+cells of a node, a range of cells with its rows; ``csrc/statistics/draw.h`` defines the positions of
+these cells and the draw. The base measure, the weight of a cell before the data are seen, is
+`noise.grid.Base`.
 
-Only the rows at ranks within some K of the target are read. The cells on each side of them are
+Only the rows at ranks within some K of the target are read. All cells beyond them on one side are
 proposed together, with the least distance that any of these cells can have. Such a proposal occurs
-about once in 2**40 draws; then one of its cells is picked, the rows on that cell are counted by a
-pass, and the cell is kept with the probability for its distance. This is rejection sampling, so the
-distribution does not depend on K.
+about once in 2**40 draws. Then one of these cells is picked, a pass counts the rows on it, and the
+cell is kept with the probability for its distance. This is rejection sampling, so the distribution
+does not depend on K.
 
-**Permute-and-flip.** In a random order of the cells each shows heads with probability w / v, where
-``w = exp(-c u)`` and v is the largest w, and the first with heads is drawn (McKenna and Sheldon,
-NeurIPS 2020). Let each cell be visited at the points of a Poisson process of rate v, and show heads
-or tails at each visit. The first visits come in a random order, and the cell that is drawn is the
-first to show heads of those that have not shown tails before. Visits with heads come at the rate w,
-and are independent of those with tails, at the rate v - w. The proposals of the exponential
-mechanism that are kept are such heads: proposals come at the rate of all bounds together, R, and
-are kept at the rate w of each cell. So a cell whose proposal is kept is drawn unless it has shown
-tails before, and never comes back if it has. To tell, visits of the rate V, an integer from v on,
-are laid among the proposals so far: the next of both is a visit with probability V / (R + V), and
-one with tails with (v - w) / V. Their order has no other cell in it, and no clock.
+**Permute-and-flip.** Permute-and-flip visits the cells in a random order. Each cell shows heads
+with probability w / v, where ``w = exp(-c u)`` and v is the largest w. The first cell with heads is
+drawn (McKenna and Sheldon, NeurIPS 2020).
+
+An equal description: each cell is visited at the points of a Poisson process of rate v, and shows
+heads or tails at each visit. The first visits come in a random order. The cell that is drawn is the
+first cell to show heads that has not shown tails before. For each cell, visits with heads come at
+the rate w, and independent visits with tails at the rate v - w.
+
+Visits with heads are what the exponential mechanism proposes and keeps: proposals come at the rate
+R of all bounds together, and each cell is kept at its rate w. So a cell whose proposal is kept is
+drawn, unless it has shown tails before; then it is never drawn. To decide this for one cell, visits
+at the rate V, an integer of at least v, are placed among the proposals so far. The next event is a
+visit, not a proposal, with probability V / (R + V), and a visit shows tails with probability (v -
+w) / V. Neither other cells nor times are needed for this.
 """
 
 from __future__ import annotations
@@ -66,9 +71,9 @@ FARTHEST = 1 << 60
 class End(NamedTuple):
     """A cell at which a node (a range of cells with its rows) ends, and how its rows are divided.
 
-    `less` and `leq` are the numbers of rows on lower cells, and on these and the cell; -1 if they
-    are unknown, for the first and the last cell of a column. Below the end are `part` of `PARTS` of
-    each row on the cell.
+    `less` is the number of rows on lower cells, and `leq` the number of rows on lower cells and on
+    the cell. Both are -1 if they are unknown, which is so for the first and the last cell of a
+    column. Of each row on the cell, `part` of `PARTS` is below the end.
     """
 
     cell: int
@@ -85,10 +90,11 @@ class End(NamedTuple):
 
 
 class DrawParams(NamedTuple):
-    """Public parameters of a quantile draw, at the `fraction`, in `PARTS`, of its node's rows.
+    """Public parameters of the draw of a quantile of a node's rows.
 
-    A `shift`, in `RANK`, is added to the target. `rate` is c, `share` the d of
-    `statistics.quantiles.exponential`, by 2**20, and `ties` its r.
+    The quantile is `fraction` / `PARTS`. `shift`, in units of 1 / `RANK`, is added to the target.
+    In the terms of `statistics.quantiles.exponential`, `rate` is c, `share` is d times 2**20, and
+    `ties` is r.
     """
 
     fraction: int
@@ -98,13 +104,13 @@ class DrawParams(NamedTuple):
     ties: int = 0
 
     def target(self, low: End, high: End) -> int:
-        """Return the target rank, in `RANK`, between two ends or up to half a rank outside."""
+        """Return the target rank, in `RANK`: between two ends, or up to half a rank beyond one."""
         a, b = low.mass_below, high.mass_below
         return a * PARTS + self.fraction * (b - a) + self.shift
 
 
 def width(c: float, total: int, cut: float = CUT) -> int:
-    """Return a distance in ranks from the target beyond which all cells weigh exp(-cut) at most."""
+    """Return a distance in ranks from the target beyond which a cell weighs at most exp(-cut)."""
     ranks = max(0.0, math.log(total) + cut) / c
     return FARTHEST if ranks >= FARTHEST else math.ceil(ranks) + 1
 
@@ -212,7 +218,7 @@ def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
 
 
 def inside(ranks: int, n: int, high: bool) -> int:
-    """Return the target rank, in `RANK`, `ranks` from an end of `n` rows, at most their middle.
+    """Return the target rank, in `RANK`, that is `ranks` from an end of `n` rows, or their middle.
 
     A row that is added or removed moves the target by at most half a rank.
     """
@@ -224,8 +230,8 @@ def inner(rows: int, at: int, reach: int) -> tuple[int, int]:
     """Return the start and stop of the part of a window's rows that is tried first.
 
     The part has the rows within `reach` ranks of row `at` (from 1) of a window of `rows` rows. It
-    is usually enough: cells beyond it have little weight if gaps are about even. The target lies
-    between the rows at and before `at`, so the part has both of them, if the window has them.
+    is usually enough, because cells beyond it have little weight if gaps are about even. The target
+    lies between row `at` and the row before it, so the part has both rows if the window has them.
     """
     return max(0, at - 1 - reach), min(rows, at + reach)
 
@@ -244,12 +250,12 @@ def draw(
     cut: float = CUT,
     flips: bool = False,
 ) -> End:
-    """Draw a cell of a node for a quantile of `n` rows, and if it `divides`, a part of the cell.
+    """Draw a cell of a node for a quantile of `n` rows; if it `divides`, also a part of the cell.
 
-    `target`, in `RANK`, is that of the params if left out. `reach` is the number of ranks on either
-    side to read, and `window` the rows there, if they are known. The returned end has ranks only if
-    it divides the node. With `flips` the draw is by permute-and-flip; all cells must weigh the
-    same.
+    `target`, in units of 1 / `RANK`, is by default the target of the params. `reach` is the number
+    of ranks on either side of it to read, and `window` the rows there, if they are known. The
+    returned end has ranks only if it divides the node. With `flips` the draw is by
+    permute-and-flip, for which all cells must have the same base weight.
     """
     low, high = ends
     if low.cell == high.cell:
@@ -299,7 +305,7 @@ def draw(
 def shows_tails(
     tries: int, counts: tuple[int, int, int, int, int], distance: int, rate: float, stream: Stream
 ) -> bool:
-    """Tell whether a cell at a `distance` shows tails in permute-and-flip before its last try."""
+    """Tell whether a cell at a `distance` has shown tails before its last try."""
     _, proposals, scale, near, _ = counts
     least, more = rate * (near / RANK), rate * ((distance - near) / RANK)
     # The v of the module's docstring, in the units of the bounds. Exponents are below 2**31, with
@@ -346,7 +352,7 @@ def _views(
     few: int,
     divides: bool,
 ) -> Iterator[_View]:
-    """Yield views for a draw: rows near the target, then the window, then with all ties counted."""
+    """Yield views for a draw: rows near the target, the window, and with all equal rows counted."""
     rows, before, n = window.values, window.first - 1, window.n
     low, high = ends
     if few:
@@ -378,7 +384,7 @@ def counted(
     divides: bool,
     stream: Stream,
 ) -> tuple[End, int]:
-    """Return a cell beyond the window as an end, by a pass, and its distance from the target."""
+    """Return a cell beyond the window as an end, with its distance from the target, by a pass."""
     low, high = ends
     less, leq = column.counts(cell, n)
     outer = cell in (low.cell, high.cell)

@@ -1,4 +1,4 @@
-"""Intervals around a private answer: half of the loss is for the distance of its two ends.
+"""Intervals around a private answer, whose ends are released for half of the loss.
 
     Between(inner, ends, coverage, lie_between)     around a quantile, by one more draw
     SmoothBetween(inner, ends, coverage)            around an answer with smooth sensitivity noise
@@ -6,7 +6,8 @@
 **Around a quantile.** Half of the loss is for a point v, a private quantile by any mechanism. The
 other half is for a distance w from v. The ends are v - w and v + w, both cells of the public grid
 or lattice of the column. If rows may lie between the numbers of cells, the interval contains all
-rows on its cells. Each of several points has ends of its own, for an equal part of the second half.
+rows on its cells. If there are several points, each has its own ends, for an equal part of the
+second half.
 
 *The drawn distance.* Let ``t = q (n - 1) + 1`` be the rank of the quantile of n rows. The quantile
 lies between the rows of the two ranks next to t. There are public distances w_0 < w_1 < ..., the
@@ -15,10 +16,10 @@ last of which is the distance of the bounds. A distance w has the margin
     g(w) = min(L(v + w) - t, t - 1 - B(v - w)),
 
 where L(o) is the number of rows at or below o, and B(o) the number below o. If g(w) >= 0, both of
-those rows are between the ends, and so is the quantile. (The numbers of rows are whole, so
-``L >= t`` means ``L >= ceil(t)``.) No row is beyond a bound of the column. There, either of the two
-numbers is set to m + h, a public number. All margins are clipped to it and to minus it. w_j is
-drawn with probability proportional to
+those rows are between the ends, and so is the quantile. (The numbers of rows are whole, so ``L >=
+t`` means ``L >= ceil(t)``.) No row is beyond a bound of the column. So for an end at a bound, its
+term of the minimum is set to m + h, a public number. All margins are clamped to m + h and to -m -
+h. w_j is drawn with probability proportional to
 
     b(w_j) exp(-c u_j),      u_j = max(m - g(w_j), g(w_(j-1)) - m, 0),      g(w_(-1)) = -m - h.
 
@@ -34,19 +35,19 @@ Smith, TCC 2006). If q is a multiple of ``2**-32``, so are the margins, and the 
 (`noise.choice`).
 
 *Coverage.* The ends miss the quantile only for distances with g < 0. These are shorter than the
-distance w_j with u = 0, and have u >= m. So the ends miss it with a probability of at most
-``exp(-c m) sum over i < j of b(w_i) / b(w_j)``. m is such that this is the failure probability, for
-every j. The bound is for the worst rows, of any number. If there are few rows, the ends are the
-bounds.
+distance w_j with u = 0, and have u >= m. So the ends miss it with a probability of at most ``exp(-c
+m) sum over i < j of b(w_i) / b(w_j)``. m is chosen so that this is at most the failure probability
+for every j. The bound holds for the worst rows, and for any number of rows. If there are few rows,
+the ends are the bounds.
 
 *b* grows by a factor of e^(3/16) with each distance, and there are two distances in each octave.
 Then the sum is below 4.9 for any number of distances (`SHORTER`). With equal weights, m would grow
-with the logarithm of their number. The h by which margins exceed m is 28 / c, more than all of
-these weights can outweigh.
+with the logarithm of their number. h is 28 / c, so that even the weights of all shorter distances
+together cannot outweigh it.
 
-*An end of all rows.* For q = 0, no margin of rows can show that none lies below a number. So the
-interval begins with the lower bound, and g is the margin of the upper end alone. For q = 1 the same
-holds with sides exchanged.
+*An end of all rows.* For q = 0, no number of rows above a number shows that no row is below it. So
+the interval begins with the lower bound, and g is the margin of the upper end alone. For q = 1 the
+same holds with sides exchanged.
 
 **Around an answer with smooth sensitivity noise.** The noise is ``(S / alpha) Z``, and its scale is
 secret. But S is beta-smooth: ``|ln S(x) - ln S(x')| <= beta`` for neighbors. So ln S is rounded up
@@ -66,16 +67,16 @@ true if S is clipped to public limits, or if a public number is added to it.
 
 Losses add up, as above. The ends are post-processing.
 
-*Coverage.* S is at most ``exp(g k)``. So noise beyond ``t exp(g (k + N)) / alpha`` has
-``|Z| > t exp(g N)``. N is symmetric, independent of Z, and below -w with at most half the
-probability of being beyond w. So ln t is a number that the sum of ln |Z| and -g N exceeds only with
-the failure probability. It is computed from 64 quantiles of each (`sum_of_two`), and it is public.
-It is much less than the sum of two quantiles for half of the failure probability each, because one
-noise is rarely large where the other is.
+*Coverage.* S is at most ``exp(g k)``. So noise beyond ``t exp(g (k + N)) / alpha`` has ``|Z| > t
+exp(g N)``. N is symmetric and independent of Z. So t is chosen such that the sum of ln |Z| and -g N
+exceeds ln t only with the failure probability. t is public, and is computed from 64 quantiles of
+each of the two (`sum_of_two`); N is below -w with at most half of the probability that ``|N|`` is
+above w. ln t is much less than the sum of two quantiles for half of the failure probability each,
+because both numbers are rarely large at once.
 
-Rounding adds to each end: half a cell and half a step of the grid for the statistic, half a step
-for the noisy number, one step if the bounds are no multiples of it, and half a step of a lattice. A
-cell is no longer than a step.
+Rounding moves each end outwards: by half a cell and half a step of the grid for the statistic, by
+half a step for the noisy number, by one step if the bounds are not multiples of it, and by half a
+step of a lattice. A cell is no longer than a step.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ class Widths(NamedTuple):
     margin : int
         m, in `PARTS`.
     reach : int
-        How many ranks margins are clipped to.
+        The number of ranks that margins are clamped to.
     """
 
     fraction: int
@@ -181,7 +182,7 @@ class Widths(NamedTuple):
     def ends(self, cells: Any, sizes: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the cells that begin and end intervals; a cell beyond all cells is a bound.
 
-        If rows may lie between the numbers of cells, intervals end where the next cell begins.
+        If rows may lie between the numbers of cells, an interval ends where the next cell begins.
         """
         beyond = self.lie_between
         low, high = cells - np.asarray(sizes), cells + np.asarray(sizes) + beyond
@@ -207,16 +208,16 @@ def widths(fraction: int, rate: float, cells: Any, failure: float, lie_between: 
 
 @dataclass(frozen=True, slots=True)
 class WithEnds(Around[NDArray[np.float64]]):
-    """Base of mechanisms whose answers are intervals: lower ends, private answers, upper ends.
+    """Base of mechanisms whose answers are lower ends, private answers and upper ends.
 
     Parameters
     ----------
     inner : Mechanism
-        The loss of the released answer, or of several.
+        The mechanism of the released answer or answers.
     ends : tuple
         For each point, the mechanism with the part of the loss for its ends.
     coverage : float
-        The ends of each.
+        The coverage of each interval by itself.
     """
 
     ends: tuple[Any, ...]
@@ -235,7 +236,7 @@ class WithEnds(Around[NDArray[np.float64]]):
 
     @property
     def parts(self) -> dict[str, Loss]:
-        """The loss of the private answer and that of the ends, by name."""
+        """The loss of the private answer and the loss of the ends, by name."""
         ends = together(self.ends[0].loss, len(self.ends))
         return {self.inner.name: self.inner.loss, "ends": ends}
 
@@ -248,7 +249,7 @@ class Between(WithEnds):
     ----------
     inner : Mechanism
     ends : tuple of ExponentialQuantile
-        On the same column. The only one may be `inner`.
+        For each quantile, the mechanism that has the loss of its ends. A single one may be `inner`.
     coverage : float
     lie_between : bool
         As in `Widths`.
@@ -297,7 +298,7 @@ class RangeBetween(Around[NDArray[np.float64]]):
 
 @lru_cache(maxsize=256)
 def reach(noise: Distribution, of_scale: IntegerNoise, step: float, failure: float) -> float:
-    """Return t such that noise exceeds t released scales with probability `failure` at most."""
+    """Return t such that noise exceeds t released scales with probability at most `failure`."""
     shares, mp = np.append(1, np.geomspace(0.5, failure / 256, 64)), context(64)
     sizes = [float(noise.quantile(mp, mp.mpf(share / 2))) for share in shares[1:].tolist()]
     below = [of_scale.half_width(2 * share) for share in shares[1:].tolist()]
@@ -336,7 +337,7 @@ class SmoothInterval(Ranked[NDArray[np.float64]]):
     Parameters
     ----------
     of : Ranked
-        The statistic, of the same bounds.
+        The statistic, with the same bounds.
     coverage : float
     """
 

@@ -4,36 +4,38 @@
     ExponentialExtreme(lo, hi, neighbors, nan, loss, q=q), q = 0 or 1
 
 `q` is a Fraction in [0, 1], and `lo <= hi` are finite floats. `neighbors` is "replace" or
-"add-remove", `nan` is a policy as `_core.checks.nan_policy` returns it, and `loss` is a
+"add-remove", `nan` is a policy that `_core.checks.nan_policy` returns, and `loss` is a
 `privacy.Pure` or `privacy.ZCDP`: the whole loss of the call. The constructors raise `ArgumentError`
-for bounds that are too close for a grid, and for a loss that is too small for float64, so nothing
-has been spent by then. The attributes `cells` (first, last), `grid` and `rate` are the public
-numbers that were chosen. With them methods can be compared.
+for bounds that are too close for a grid, and for a loss that is too small for float64, before
+anything is spent. The attributes `cells` (first, last), `grid` and `rate` are public numbers, with
+which methods can be compared.
 
-Every row is first put on the cell of the public grid at or next below it. This changes each row by
-itself, and by at most about ``2**-40`` of the range. So equal values are on the same cell.
+Every row is first moved to the cell of the public grid at or next below it. This is a function of
+the row alone, and moves it by at most about ``2**-40`` of the range. Equal values are on the same
+cell.
 
 **Positions.** A node is a range of cells from a to b, the two ends of the node. It contains the
 rows on the cells between the ends, and a part of each row on an end. So a row has a mass s in the
 node: 1, or less on an end, or 0. For one quantile the node has all cells and all rows; `recursive`
 uses other nodes. M(o) is the mass on cells below o.
 
-The candidates are the cells of the node. These are the positions of a candidate o, with M = M(o):
+The candidates are the cells of the node. A candidate o has one or more positions, which are ranks
+of the rows at it. With M = M(o):
 
 * An end has all positions from M to M plus the mass on it.
-* Another cell with k rows has all positions from ``M + 1/2 + floor(2 q r') / 2`` to
-  ``M + k - 1/2 - floor(2 (1 - q) r') / 2``. Here ``r' = min(r, k - 1)`` for a public r. These are
-  the middles of the rows, without some on each side.
+* Another cell with k rows has all positions from ``M + 1/2 + floor(2 q r') / 2`` to ``M + k - 1/2 -
+  floor(2 (1 - q) r') / 2``. Here ``r' = min(r, k - 1)`` for a public r. These are the middles of
+  the k rows, except some at each end.
 * A cell in a gap has one position. Let a' be the next cell below it that has rows or is an end, b'
   the next one above it, and ``s = b' - a'``. The position is ``M - 1/2`` if ``o - a' <= w``,
   ``M + 1/2`` if ``b' - o <= w``, and M otherwise. Here ``w = min(floor(d s), floor((s - 1) / 2))``
   for a public d below 1/2.
 
 The utility is minus u(o), the distance of these positions from the target ``t = q m + z``. Here m
-is the mass of the node, and z is a public number. For one quantile the target is
-``q (n - 1) + 1/2``. This is the middle of the row whose value numpy.quantile returns, or a point
-between two such middles. The base measure, the weight of a cell before the data are seen, is
-`noise.grid.Base`.
+is the mass of the node, and z is a public number. For one quantile the target is ``q (n - 1) +
+1/2``. This is the middle of the row whose value numpy.quantile returns, or a point between the
+middles of the two rows that it interpolates. The base measure, the weight of a cell before the data
+are seen, is `noise.grid.Base`.
 
 If the node is to be divided, the candidates are pairs of a cell and a fraction f. Each has one
 position: on an end f of its mass above M, on another cell with rows ``M + 1/2 + f (k - 1)``, and in
@@ -62,9 +64,9 @@ If the row is on a cell c between the ends, s = 1. The candidate o is c or anoth
 * o below c. M does not change. The same argument holds with sides and signs exchanged.
 
 The target t rises by q s. So with **D = max(q, 1 - q)**, u changes by at most D s. Under "replace"
-a row of mass s leaves and one of mass s' comes. Then ``position - t`` changes by a number between
-``-(1 - q) s - q s'`` and ``(1 - q) s' + q s``, and u by at most **b = D max(s, s') + (1 - D) min(s,
-s')**. For one quantile these two bounds are D and 1. (All that the proof needs of w is that it is a
+a row of mass s is removed and a row of mass s' is added. Then ``position - t`` changes by a number
+between ``-(1 - q) s - q s'`` and ``(1 - q) s' + q s``, and u by at most **b = D max(s, s') + (1 -
+D) min(s, s')**. For one quantile these two bounds are D and 1. (The proof needs only that w is a
 public function of s that grows by 0 or 1.)
 
 So probabilities proportional to ``base(o) exp(-c u(o))``, with c = epsilon / (2 D), or epsilon / 2
@@ -74,16 +76,15 @@ epsilon, which costs less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT
 rows or enter them. That changes u by no more than D <= 1.
 
 **d** minimizes the expected distance if the target is the rank of a row, with a gap on each side.
-Cells with u = 0 have the weight 2 d, and those with u = 1/2 have the weight
-``(1 - 2 d) exp(-c / 2)``. The expected distance from the row is least for
-``d = 1 / (2 (1 + exp(c / 4)))``. For small c this tends to 1/4. For large c the answer is ever
-nearer to the row.
+Cells with u = 0 have the weight 2 d, and those with u = 1/2 have the weight ``(1 - 2 d) exp(-c /
+2)``. The expected distance from the row is least for ``d = 1 / (2 (1 + exp(c / 4)))``. For small c
+this tends to 1/4. As c grows it tends to 0, and the answer gets nearer to the row.
 
-**r** is 0, but 6 / c on a lattice. There a tied value has another one next to it, with no gap
-between them. Let the target be x ranks inside the rows of one value. Then it is x ranks from the
-rows of the next value, or more if the positions of that value stop short of its ends. The wrong
-value would be drawn in proportion to e^(-c x). Elsewhere r must be 0: the cells of a gap are near
-the ends of a tie, and would gain weight by it.
+**r** is 6 / c on a lattice, and otherwise 0. On a lattice a value that many rows share is next to
+another such value, with no gap between them. Let the target be x ranks inside the rows of one
+value. Then it is x ranks from the rows of the next value, which would be drawn in proportion to
+e^(-c x). It is more ranks away if the positions of the next value stop short of its ends. Without a
+lattice r must be 0, because otherwise the cells of a gap next to such a value would gain weight.
 
 **Permute-and-flip.** On a lattice of at most `FLIPPED` numbers all cells have the same weight. For
 a pure loss the draw is then that of McKenna and Sheldon: the cell with the least u(o) - E(o) / c,
@@ -93,12 +94,12 @@ the same with Gumbel variables.
 Proof of epsilon-DP: let E be fixed for all other cells. o is drawn if E(o) is not below x, the
 largest of ``c (u(o) - u(p)) + E(p)`` over other cells p. A row changes each c u by at most epsilon
 / 2, so x by at most epsilon. And ``P(E >= x + epsilon) >= exp(-epsilon) P(E >= x)`` for every x. So
-the c is that of the exponential mechanism. The range of the loss is no smaller than for other pure
-losses, so it costs as much as these in zCDP.
+permute-and-flip has the same c as the exponential mechanism. The range of its loss is not bounded,
+so in zCDP it costs as much as any pure loss.
 
-A cell with u(o) - u(p) = g for the best cell p needs E(o) >= c g, which has the probability exp(-c
-g). So the bound on the error of the exponential mechanism holds, too. If few numbers are near the
-target, the error is as small as half of that of the exponential mechanism.
+Let p be the best cell. A cell o with u(o) - u(p) = g is drawn only if E(o) >= c g, which has the
+probability exp(-c g). So the bound on the error of the exponential mechanism holds, too. If few
+numbers are near the target, the error is as small as half of that of the exponential mechanism.
 
 References
 ----------
@@ -152,7 +153,7 @@ FLIPPED = 1 << 17
 def rate_of(
     loss: Pure | ZCDP, levels: int, fraction: Fraction, neighbors: str, alone: bool
 ) -> float:
-    """Return the rate ``c = e / (2 k)`` of a node's draw, rounded down; `alone` on its level."""
+    """Return the rate ``c = e / (2 k)`` of a node's draw, rounded down; `alone` if on its level."""
     most = max(fraction, 1 - fraction)
     if isinstance(loss, Pure):
         k = most if neighbors == "add-remove" else 1 if alone else 2 * most
@@ -173,7 +174,7 @@ def rate_of(
 
 
 def share_of(rate: float) -> int:
-    """Return the d of this module's docstring, the share of a gap near a row, times 2**20."""
+    """Return d, the share of a gap that counts as near a row, times 2**20."""
     # If the rate is so large that exp would overflow, all of h is next to the rows.
     return math.floor(2.0**19 / (1 + math.exp(min(rate / 4, 99.0))))
 
@@ -188,8 +189,9 @@ def aim_of(
 ) -> DrawParams:
     """Return the parameters of a draw at a `fraction` of a node, whose `outer` ends are bounds.
 
-    The `outer` ends are those of the column; others are quantiles that have been drawn. The
-    fraction is rounded to `PARTS`, which moves the target by less than a billionth of the rows.
+    The `outer` ends are the bounds of the column; other ends are quantiles that have been drawn.
+    The fraction is rounded to a multiple of 1 / `PARTS`, which moves the target by less than a
+    billionth of the number of rows.
     """
     fraction = Fraction(round(fraction * PARTS), PARTS)
     return aim_at(fraction, rate_of(loss, levels, fraction, neighbors, alone), outer)
@@ -204,17 +206,17 @@ def aim_at(fraction: Fraction, rate: float, outer: tuple[bool, bool] = (True, Tr
 
 
 def squeezed(params: DrawParams) -> DrawParams:
-    """Return the parameters with the r of a lattice, on which values are tied and have no gaps."""
+    """Return the parameters with the r of a lattice, on which many rows share a value."""
     return params._replace(ties=min(math.ceil(TIES / params.rate), 1 << 40))
 
 
 def ranks_within(base: Base, params: DrawParams, failure: float) -> float:
     """Return a bound that a draw's error in ranks exceeds with at most a failure probability.
 
-    McSherry and Talwar's bound: some cell has u of at most 1/2, or of what positions lack at the
-    ends of a tie, D r, and a weight of at least `each`. All cells with u > g more than that weigh
-    at most ``total exp(-c g)`` of it together, which is the failure probability p for
-    g = ln(total / each / p) / c.
+    McSherry and Talwar's bound: some cell has a base weight of at least `each` and a u of at most
+    1/2, or at most D r if that is more. All cells whose u is larger by more than g have, compared
+    with this cell, at most the weight ``total exp(-c g) / each`` together. This is the failure
+    probability p for g = ln(total / each / p) / c.
     """
     least = max(0.5, params.ties * max(params.fraction, PARTS - params.fraction) / PARTS)
     return math.log(base.total / base.uniform / failure) / params.rate + least
@@ -222,7 +224,7 @@ def ranks_within(base: Base, params: DrawParams, failure: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ExponentialQuantile(Drawn[float]):
-    """The mechanism of one quantile: draw a cell, with a high probability near the target rank."""
+    """The mechanism of one quantile: draw a cell, most likely near the target rank."""
 
     q: Fraction = field(kw_only=True)
     params: DrawParams = field(init=False, repr=False)

@@ -1,10 +1,10 @@
 """Many quantiles in one draw (JointExp): an exact sample of the exponential mechanism.
 
-The candidates are all ordered m-tuples of points of the public grid. Their weights are summed over
-runs of grid points between the data, with positive numbers only, by a recursion of two words
-(``csrc/statistics/joint.h``): no transform and no difference, so no small weight is lost. The
-remaining rounding changes the probability of an answer by a factor within ``exp(+- ROUNDINGS
-2**-53)`` for any data, and epsilon is reduced accordingly.
+The candidates are all ascending m-tuples of points of the public grid. A run is a range of grid
+points between rows, which all have the same utility. The weights of candidates are summed over runs
+by a recursion that adds and multiplies positive numbers only, so no small weight is lost
+(``csrc/statistics/joint.h``). The remaining rounding changes the probability of an answer by a
+factor within ``exp(+- ROUNDINGS 2**-53)`` for any data, and epsilon is reduced accordingly.
 """
 
 from __future__ import annotations
@@ -51,27 +51,28 @@ EVERY = 1 << 60
 def spread(qs: tuple[Fraction, ...], neighbors: str) -> Fraction:
     """Return the range of the utilities' changes between neighbors, which divides epsilon.
 
-    `qs` ascend. Let g_1, ..., g_(m + 1) be the gaps between 0, the quantiles and 1, and x_j =
-    count_j - g_j n for a candidate, which divides the rows into so many intervals; the utility is
-    minus the sum of |x_j|. The x_j add up to 0, and x_j >= 0 where g_j = 0. How a row is read by a
-    candidate is the interval that it falls into.
+    `qs` ascend. Let g_1, ..., g_(m + 1) be the gaps between 0, the quantiles and 1. A candidate
+    divides the rows into m + 1 intervals. Let x_j = count_j - g_j n, for the number count_j of rows
+    in interval j. The utility is minus the sum of |x_j|. The x_j add up to 0, and x_j >= 0 where
+    g_j = 0.
 
     *A row is added*, and falls into interval k. Its term changes by |x_k + 1 - g_k| - |x_k|, the
     others by |x_j - g_j| - |x_j|: between -2 (1 - g_k) and 2 (1 - g_k) in all.
 
-    - The upper end is reached where x_k >= 0 >= x_j for all others, so by some candidate whatever
-      k is: the most is 2 (1 - g), g the least gap.
-    - The lower end asks for x_k <= g_k - 1, so for g_k > 0, and for x_j >= g_j for all others: the
-      least is -2 (1 - g'), g' the least gap that is not 0. If that is 1, all rows belong into one
-      interval, and the change is 0 there.
-    - Where g_k = 0 its term changes by 1, and the others by no less than -1 all together: at least
-    0.
+    - The upper end is reached if x_k >= 0 >= x_j for all other j, which some candidate satisfies
+      for every k. So the largest change is 2 (1 - g), where g is the least gap.
+    - The lower end is reached if x_k <= g_k - 1, which needs g_k > 0, and x_j >= g_j for all other
+      j. So the least change is -2 (1 - g'), where g' is the least gap that is not 0. If g' is 1,
+      all rows belong into one interval, and the change is 0 there.
+    - If g_k = 0, its term changes by 1, and the other terms together by at least -1. So the change
+      is at least 0.
 
     *A row is replaced*, and goes from interval a to interval b. |x_a - 1| - |x_a| is between -1 and
-    1, and -1 where g_a = 0; |x_b + 1| - |x_b| is too, and 1 where g_b = 0. If the row moves up,
-    then a <= b for every candidate, and the sum is 2 for some if a gap before the last is not 0,
-    and -2 for some if a gap behind the first is not 0; else it is 0 at most, or at least. (If it
-    moves down, exchange the rows.) So the length is 4, but 2 if the quantiles are all 0 or all 1.
+    1, and is -1 if g_a = 0. |x_b + 1| - |x_b| is between -1 and 1, and is 1 if g_b = 0. Let the row
+    move up, so a <= b for every candidate. (If it moves down, exchange the rows.) If a gap before
+    the last is not 0, the sum of both is 2 for some candidate; otherwise it is at most 0. If a gap
+    after the first is not 0, the sum is -2 for some candidate; otherwise it is at least 0. So the
+    length is 4, but 2 if the quantiles are all 0 or all 1.
     """
     if neighbors == "replace":
         return Fraction(2 if qs[-1] == 0 or qs[0] == 1 else 4)
@@ -82,11 +83,12 @@ def spread(qs: tuple[Fraction, ...], neighbors: str) -> Fraction:
 def rounding(m: int) -> Fraction:
     """Return a bound on ``|ln(computed / exact)|`` for the probability of any answer.
 
-    An answer is drawn block by block (quantiles that share a run), last first. A block that ends
-    with quantile s is drawn by a product that is rounded at most 4 s + 11 times, over sums that are
-    rounded as often, and its size by terms with at most 3 s + 3 roundings over their sum: in all
-    fewer than 14 s + 28 for quantile s, whose sum over s = 1 .. m is below 8 (m + 2)**2. The
-    recursions in two words err by less than 2**-64 for any number of rows that is allowed.
+    An answer is drawn in blocks, the last block first. A block is the quantiles that share a run. A
+    block that ends with quantile s is drawn with a product that is rounded at most 4 s + 11 times,
+    divided by sums that are rounded as often. Its size is drawn with terms that are rounded at most
+    3 s + 3 times, divided by their sum. These are fewer than 14 s + 28 roundings for quantile s,
+    and the sum over s = 1 .. m is below 8 (m + 2)**2. The recursions in two words have an error
+    below 2**-64 for any number of rows that is allowed.
     """
     return Fraction(8 * (m + 2) ** 2, 2**53)
 
@@ -150,7 +152,7 @@ def summary(
 
 
 def _coin(weight: Wide, scale: Wide, bound: int, stream: BitStream) -> bool:
-    """Tell whether a uniform random U is below ``2**60 weight / (scale bound)``, exactly."""
+    """Tell whether a uniform random number is below ``2**60 weight / (scale bound)``, exactly."""
     shift = 60 + BITS * (weight[1] - scale[1])
 
     def probability(mp: Any) -> Any:
@@ -179,7 +181,7 @@ def pick(weights: list[Wide], stream: BitStream) -> int:
 
 
 def together(length: int, r: int, stream: BitStream) -> list[int]:
-    """Draw r of `length` cells, repeats allowed, in ascending order: uniform over such choices."""
+    """Draw r of `length` cells, uniformly among all ascending choices with repeats."""
     # Ascending choices with repeats correspond to the r-subsets of length + r - 1 cells. Floyd's
     # algorithm draws one of these.
     chosen: set[int] = set()
@@ -227,7 +229,7 @@ class JointQuantiles(Drawn[NDArray[np.float64]]):
             checks.fail(
                 name,
                 f"at least {math.nextafter(float(least), 1):.3g} for {len(self.qs)} quantiles with "
-                "method='joint', since rounding is paid from it",
+                "method='joint', because it also pays for rounding",
                 float(size),
             )
         exponent = (epsilon - charge) / spread(tuple(sorted(self.qs)), self.neighbors)
@@ -262,11 +264,11 @@ class JointQuantiles(Drawn[NDArray[np.float64]]):
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of all quantiles in ranks, by McSherry and Talwar's bound.
 
-        Let E_j be how many ranks candidate j is off, so that x_j of `spread` is E_j - E_(j - 1). If
-        all rows are on cells of their own, some candidates have all |E_j| <= 1, and a utility of -2
-        m or more. All m-tuples of cells with a sum of |x_j| above 2 m + g weigh at most as many
-        times exp(-c g) as these. As the x_j add up to 0, each |E_j| is at most half of that sum. If
-        many rows are on one cell, every answer may be equally likely.
+        Let E_j be the error of answer j in ranks, so that x_j of `spread` is E_j - E_(j - 1). If no
+        two rows are on one cell, some m-tuple of cells has |E_j| <= 1 for all j, and a utility of
+        at least -2 m. An m-tuple with a sum of |x_j| above 2 m + g has at most exp(-c g) times its
+        weight. The x_j add up to 0, so each |E_j| is at most half of this sum. If many rows are on
+        one cell, every answer may be equally likely.
         """
         if self.lo == self.hi:
             return ErrorBar(confidence, 0.0, 0.0)

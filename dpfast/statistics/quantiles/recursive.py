@@ -6,32 +6,33 @@
 are as in `exponential`. The release returns a float64 array in the order of `qs`, which ascends if
 `qs` does.
 
-The middle quantile is drawn first. Then quantiles below it are drawn from the rows below, quantiles
-above it from the rows above, and so on (Kaplan, Schnapp and Stemmer, ICML 2022). For m different
-quantiles there are L = floor(log2 m) + 1 levels, each of which spends 1 / L of the loss.
+The middle quantile is drawn first. Then the quantiles below it are drawn from the rows below it,
+the quantiles above it from the rows above it, and so on (Kaplan, Schnapp and Stemmer, ICML 2022).
+For m different quantiles there are L = floor(log2 m) + 1 levels, each of which spends 1 / L of the
+loss.
 
 **Nodes.** A node is a range of cells with some quantiles to find in it. Every row has a mass in
-every node; in the root it is 1. A node releases a cell v. Unless it is a leaf, below which there
-are no quantiles, it also releases a fraction of v, a multiple of ``2**-32``. Each row is an
-interval of this length, and a node has a part of it if the row is on one of its ends. The rows
-below v go to the left child with their masses, and those above it to the right child. Of the rows
-at v, the part below the fraction goes left and the rest right.
+every node; in the root node its mass is 1. A node releases a cell v. The rows below v go to the
+left child with their masses, and the rows above v to the right child. If a node has children, it
+also releases a fraction, a multiple of ``2**-32``: this part of the mass of each row at v goes to
+the left child, and the rest to the right child. So a row at an end of a node may have only a part
+of its mass in the node.
 
-So, given what has been released, the masses of a row are a function of this row alone. Over the
-nodes of a level they add up to at most 1. (It would also be private to give a tie to one side, or
-half of it to each side. But this would shift every quantile on that side by up to the size of the
-tie.)
+So, given the released cells and fractions, the masses of a row are a function of this row alone.
+Over the nodes of a level they add up to at most 1. (It would also be private to give all rows at v
+to one side, or half of them to each side. But this would shift every quantile on that side by up to
+the number of these rows.)
 
-`exponential` states the positions of cells in a node. It proves that adding a row of mass s changes
-the utility by at most D s, and that replacing a row of mass s by one of mass s' changes it by at
-most ``b = D max(s, s') + (1 - D) min(s, s')``. Here D = max(q', 1 - q'), where q' is the relative
-position of the quantile in the node.
+`exponential` defines the positions of cells in a node. It proves that an added row of mass s
+changes the utility by at most D s, and that replacing a row of mass s by a row of mass s' changes
+it by at most ``b = D max(s, s') + (1 - D) min(s, s')``. Here D = max(q', 1 - q'), where q' is the
+relative position of the quantile in the node.
 
 **Loss.** With ``c = e / (2 k)`` in a node, its log-probabilities change by numbers of an interval
 of length ``e b / k``. These lengths add up over the nodes of a level. In zCDP their costs r(e) add
 up. r(e) is convex in e, and concave in ``e**2`` (`privacy.Draws`). As it is convex in e, both sums
-are convex in the masses of each of the two rows. So they are largest if all of a row is in one
-node.
+are convex in the masses of each of the two rows. So they are largest if the whole mass of a row is
+in one node.
 
 * Adding: the largest sum is D / k. It is 1 for **k = D**.
 * Replacing, both rows in one node: ``k >= b`` is needed, and b is 1.
@@ -39,9 +40,9 @@ node.
   ``(D1 / k1)**2 + (D2 / k2)**2 <= 1`` holds for **k = max(1, sqrt(2) D)**. A level of one node
   needs no more than **k = 1**.
 
-So a level has bounded range e. In zCDP, with the last k, it costs at most ``2 r(e / sqrt(2))``: the
-sum of two costs with such squares is largest if these are equal, and then it is no less than r(e).
-The losses of the levels add up.
+So a level has bounded range e. In zCDP, with the last k, it costs at most ``2 r(e / sqrt(2))``: two
+costs whose squared arguments add up to ``e**2`` have the largest sum if they are equal, and this
+sum is at least r(e). The losses of the levels add up.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ def plan(qs: tuple[Fraction, ...], loss: Pure | ZCDP, neighbors: str) -> Node:
 def draw_all(
     column: Column, n: int, root: Node, count: int, stream: BitStream, *, cut: float = CUT
 ) -> list[int]:
-    """Draw the ascending cells of all quantiles of a plan by the whole recursion, exactly."""
+    """Draw the ascending cells of all quantiles of a plan, by the whole recursion, exactly."""
     cells = [0] * count
     waiting = [(root, column.ends(n))]
     while waiting:
@@ -152,7 +153,7 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
 
     @property
     def rate(self) -> float:
-        """The rate c of the first draw, that of the middle quantile."""
+        """The rate c of the first draw, which is the middle quantile."""
         return self.root.params.rate
 
     def reduce(self, source: Source) -> tuple[Column, int]:
@@ -176,10 +177,11 @@ class RecursiveQuantiles(Drawn[NDArray[np.float64]]):
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of each quantile in ranks, summed over the draws that lead to it.
 
-        The error of a draw is that of the ends of its range, interpolated at its position between
-        them, plus its own error g, as in `ExponentialQuantile.error`; a draw that divides a cell
-        has `PARTS` candidates for each cell, one of which is within a rank of the target for up to
-        as many rows. On the way to a quantile there are at most as many draws as levels.
+        The error of a draw has two parts: the errors of the two ends of its range, interpolated at
+        the position between them, and the draw's own error g, as in `ExponentialQuantile.error`. A
+        draw that divides a cell has `PARTS` candidates for each cell, one of which is within a rank
+        of the target if the cell has at most `PARTS` rows. At most one draw on each level leads to
+        a quantile.
         """
         if self.lo == self.hi:
             return ErrorBar(confidence, 0.0, 0.0)

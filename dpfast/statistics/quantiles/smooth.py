@@ -24,22 +24,22 @@ from ..ranked import OfRanks
 
 
 def grid_between(lo: float, hi: float, widest: float) -> float:
-    """Return the public grid, coarser where the widest noise would have too many steps of it.
+    """Return the public grid, which is coarser if the widest noise would have too many steps.
 
-    (Were the grid to follow the secret noise scale, two neighbors whose scales straddle a power of
-    two would have different supports.)
+    The grid does not depend on the secret noise scale: otherwise neighbors with scales on either
+    side of a power of two would have answers on different grids.
     """
     return max(public_grid(lo, hi), math.ldexp(1.0, math.frexp(widest)[1] - 49))
 
 
 def answer_grid(bounds: tuple[float, float], calibration: Calibration) -> float:
-    """Return the public grid of an answer within `bounds`, also the least smooth bound."""
+    """Return the step of the public grid of an answer, which is also the least smooth bound."""
     lo, hi = bounds
     widest = (hi - lo) / calibration.alpha
     if not widest < 2.0**900:
         raise ArgumentError(
-            f"bounds must be closer together for so small a privacy loss: noise of up to "
-            f"(hi - lo) / {calibration.alpha:.3g} would pass 2**900, got {bounds!r}"
+            f"bounds must be closer together, or the loss larger, so that noise of up to "
+            f"(hi - lo) / {calibration.alpha:.3g} stays below 2**900, got {bounds!r}"
         )
     # S is private and at least the grid. This keeps S / alpha a normal float64 for any data.
     least = max(math.frexp(calibration.alpha)[1] - 1021, -1000)
@@ -55,7 +55,7 @@ def answer_grid(bounds: tuple[float, float], calibration: Calibration) -> float:
 class Smooth(OfRanks[float]):
     """Base of mechanisms that add noise scaled to a smooth bound on the local sensitivity.
 
-    Their `reduce` returns the value and the bound.
+    `reduce` returns the value and the bound.
     """
 
     lo: float
@@ -86,7 +86,7 @@ class Smooth(OfRanks[float]):
     def finish(self, summary: tuple[float, float], generator: Generator) -> float:
         """Return the statistic with noise scaled to its smooth bound, on the grid, clamped.
 
-        On a lattice the nearest number of the lattice is returned, which is post-processing.
+        With a granularity, return the nearest multiple, which is post-processing.
         """
         value, sensitivity = summary
         lo, hi = self.limits
@@ -140,8 +140,8 @@ class SmoothExtreme(SmoothQuantile):
 class SmoothRange(Smooth):
     """The mechanism of an interquartile range with smooth sensitivity noise.
 
-    The distance is rounded to float64, by at most half a step of the public grid: the noise also
-    covers the step by which neighboring distances may differ more.
+    The range is rounded to float64, by at most half a step of the public grid. So the ranges of
+    neighbors may differ by one step more, which the noise also covers.
     """
 
     name: ClassVar[str] = "interquartile range"

@@ -1,4 +1,4 @@
-"""Statistics of quantiles, extremes and quartile distances, and the choice of mechanisms."""
+"""Statistics of quantiles, extremes and interquartile ranges, and the choice of mechanisms."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ LEAST_JOINT = Fraction(1, 1 << 30)
 
 @dataclass(frozen=True, kw_only=True)
 class OneRank(SmoothOrDrawn[float | NDArray[np.float64]], QuantileSensitivity):
-    """Base of quantiles and extremes, whose mechanism is `smooth` (noise) or `draw`."""
+    """Base of quantiles and extremes, whose mechanism adds noise (`smooth`) or draws (`draw`)."""
 
     method: Method = "auto"
 
@@ -163,7 +163,7 @@ def percent(q: Any, name: str = "q") -> Fraction:
 
 @dataclass(frozen=True)
 class Percentile(Quantile):
-    """A percentile of the clamped rows, as a statistic to measure: the quantile of ``q / 100``.
+    """A percentile of the clamped rows, as a statistic to measure: the quantile at ``q / 100``.
 
     Parameters
     ----------
@@ -374,7 +374,7 @@ class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
 
     @property
     def point(self) -> OneQuantile | Extreme | Quantiles:
-        """The statistic without intervals: a quantile, an extreme, or several quantiles."""
+        """The statistic without its interval: a quantile, an extreme, or several quantiles."""
         if isinstance(self.q, (list, tuple, np.ndarray)):
             return _like(Quantiles, self, qs=self.q)
         q = quantile_of(self.q)
@@ -553,7 +553,8 @@ def percentile(
     ----------
     column : str, optional
     q : float or Fraction, or sequence of these
-        0 to 100. Each of several percentiles has a column in the answer, named after its quantile.
+        0 to 100. Each percentile of a sequence has a column in the answer, named after its
+        quantile.
     bounds : (float, float), sequence of d such pairs, or "auto"
     nan : {"raise", "lower", "upper", "drop"} or float, optional
     granularity : float, Fraction or Decimal, optional
@@ -563,7 +564,7 @@ def percentile(
     Returns
     -------
     Quantile or Quantiles
-        For `GroupBy.agg`.
+        The statistic, for `GroupBy.agg`.
 
     Raises
     ------
@@ -587,10 +588,10 @@ def percentile(
     if isinstance(q, (str, bytes)) or not isinstance(q, Sequence):
         return Quantile(column, percent(q) / 100, noise=noise, **same)
     if not len(q):
-        checks.fail("q", "a number between 0 and 100, or at least one", q)
+        checks.fail("q", "a number between 0 and 100, or a list of at least one", q)
     if not (isinstance(noise, str) and noise == "auto"):
         checks.fail(
-            "noise", "left out for several percentiles, which are drawn without noise", noise
+            "noise", "left out for several percentiles, which are draws without noise", noise
         )
     qs = [percent(number, f"q[{i}]") / 100 for i, number in enumerate(q)]
     return Quantiles(column, qs, **same)
