@@ -1198,7 +1198,7 @@ class Measurement(Around[Value], Preparing[Value]):
             measured=self,
         )
         if prepared.mechanism is not self.inner and prepared.mechanism.loss != self.inner.loss:
-            rule = "like columns, where and dtype of measure(): other data have another loss"
+            rule = "as columns, where and dtype of measure() say, because these decide the loss"
             checks.fail_kind("data", rule, data)
         return prepared
 

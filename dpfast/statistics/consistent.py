@@ -119,7 +119,7 @@ def consistent(
     """
     numbers = _numbers("parts", parts)
     if not numbers.ndim:
-        checks.fail("parts", "an array with an axis, not one number", parts)
+        checks.fail("parts", "an array, not a single number", parts)
     listed = enumerate(items_of("totals", totals, "a list of totals"))
     sums = [_total(f"totals[{i}]", total, numbers) for i, total in listed]
     spread = _variances(variances, 1 + len(sums))
@@ -127,7 +127,7 @@ def consistent(
     if decimals is not None:
         checks.whole("decimals", decimals, -15, 15)
     if not numbers.size:
-        return numbers if not sums else checks.fail("totals", "left out without parts", totals)
+        return numbers if not sums else checks.fail("totals", "left out if parts are empty", totals)
     whole = np.zeros((1,) * numbers.ndim)
     kept = next((t for t, v in zip(sums, spread[1:], strict=True) if not v), whole)
     if is_cut and kept.min() < 0:
@@ -178,7 +178,7 @@ def _variances(value: Any, count: int) -> list[float]:
     if value is None:
         return [1.0] * count
     least = 1 / MOST
-    rule = f"{count} numbers: for the parts {least:g} to {MOST:g}, for each total this or 0"
+    rule = f"{count} numbers from {least:g} to {MOST:g}: for the parts, and each total (or 0)"
     listed = items_of("variances", value, rule)
     spread = [checks.number("variances", variance, rule) for variance in listed]
     if len(spread) != count or not spread[0] or any(v and not least <= v <= MOST for v in spread):

@@ -401,7 +401,7 @@ class Describe(Statistic[Answer]):
                 if name not in names:
                     no_column(name, names, argument)
         if not kinds:
-            checks.fail("data", "a table with a column", kinds)
+            checks.fail("data", "a table with at least one column", kinds)
         return tuple(described(k, bounds.get(k.name), words.get(k.name, none)) for k in kinds)
 
     def prepared(self, data: Any, offered: Any, axis: Any, **rows: Any) -> Any:
@@ -464,7 +464,7 @@ def _pairs(name: str, value: Any) -> Any:
         if name == "categories":
             words = {checks.text(title, word) for word in values}
             if not words or len(words) < len(values):
-                checks.fail(title, "different words, at least one", items)
+                checks.fail(title, "a list of one or more different words", items)
         pairs.append((key, values))
     return tuple(pairs) or None
 

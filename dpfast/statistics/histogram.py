@@ -185,7 +185,7 @@ class Binned(Automatic[Value]):
         if not self.single:
             argument = "categories" if self.bins is None else "bins"
             values = self.categories or self.bins
-            checks.fail(argument, "categories of one column, in order", values)
+            checks.fail(argument, "of one column, because ranges need bins in order", values)
 
     @property
     def edges(self) -> Any:

@@ -37,7 +37,7 @@ class RangeCounts(ABC):
 
     def _require_one_column(self) -> None:
         if self.counts.ndim > 1:
-            checks.fail("counts", "counts of one column for ranges", f"{self.counts.ndim} columns")
+            checks.fail("counts", "of one column, to have ranges", f"{self.counts.ndim} columns")
 
     @property
     def total(self) -> float:
@@ -198,7 +198,7 @@ class RangeCounts(ABC):
         if self._is_listed:
             stop += 1
         if first > stop:
-            checks.fail("hi", "no less than lo", hi)
+            checks.fail("hi", "at least lo", hi)
         return first, stop
 
     def _offset(self, name: str, x: Any) -> float:

@@ -249,7 +249,7 @@ class Iqr(OfRanks):
             return super().of_column(column, terms)
         if terms.neighbors != "replace":
             rule = (
-                "'replace', without ids, or proposed given: the number of rows must be public"
+                "'replace', without ids, if proposed is left out: n must be public"
             )
             checks.fail("neighbors", rule, terms.neighbors)
         loss, test, left = split(terms.loss, self.test_share)
