@@ -97,7 +97,7 @@ class TwoSteps(Around[Value]):
 
 
 def in_two_steps(loss: Loss, make: Callable[[Loss], Mechanism[Value]]) -> TwoSteps[Value]:
-    """Return a mechanism under "replace" for a loss, from one under "add-remove" for half of it."""
+    """Return a mechanism under "replace" for a loss, which covers two steps under "add-remove"."""
     try:
         return TwoSteps(make(privacy.group_within(loss, 2)))
     except ArgumentError as error:

@@ -92,7 +92,7 @@ class WithBounds(Mechanism[Value]):
     make : callable
         ``make(pair)``, or ``make(pairs)`` for several columns, returns the statistic's mechanism.
     loss, remaining_loss : Loss
-        The loss that is charged, and the part of it for the statistic.
+        The loss that is charged, and its part for the statistic.
     named : str
         The statistic.
     """

@@ -81,7 +81,7 @@ class Groups(NamedTuple):
     draws : int
         The number of draws of a pure loss that are charged in rho.
     every : int, default 0
-        The number of sums of all groups, if a unit only increases them, and those of one group
+        The number of sums of all groups, if a unit only increases sums, and the sums of one group
         together by at most the size of `Moves`. 0 if the number is private, or if sums may differ
         in both directions.
     """
@@ -419,7 +419,7 @@ def _parts(moves: Moves, is_laplace: bool) -> dict[int, Fraction]:
 
 
 def _ratio(a: float, b: float) -> tuple[int, int]:
-    """Return two whole numbers, one of them 1, whose ratio is nearly that of two given numbers."""
+    """Return two whole numbers, one of them 1, in nearly the ratio of two given numbers."""
     if a <= b:
         return 1, max(1, min(_MOST, round(b / a))) if a else _MOST
     return max(1, min(_MOST, round(a / b))) if b else _MOST, 1

@@ -65,7 +65,7 @@ class Disjoint(Around[Any]):
     Parameters
     ----------
     inner : Mechanism
-        The mechanism of one group, whose number of rows is private. Its relation is that of rows.
+        The mechanism of one group, whose number of rows is private.
     groups : Groups
     title : str
     alone : Mechanism

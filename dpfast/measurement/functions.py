@@ -77,7 +77,7 @@ def refuse_call(name: str, error: str, arguments: Iterable[str], taken: Signatur
 def function_of(
     kind: type[Statistic[Any]], make: Callable[..., Statistic[Any]] | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that makes a declared function the public one of a class of statistics.
+    """Return a decorator that makes a declared function the public function of a class.
 
     Parameters
     ----------

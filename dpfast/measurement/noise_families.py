@@ -19,8 +19,8 @@ def add_noise_family(family: NoiseFamily, *, margin: float = 1.0) -> None:
     ----------
     family : callable
         ``family(loss, size, moves)`` yields a `NoiseCandidate` for each noise that suits the
-        `Moves`, or nothing. `size` is the epsilon or the rho of the loss. What it yields must
-        depend on its arguments alone.
+        `Moves`, or nothing. `size` is the epsilon or the rho of the loss. The candidates must
+        depend on these arguments alone.
     margin : float, default 1.0
         A candidate is used if its error is below this fraction of the least error of all others.
 

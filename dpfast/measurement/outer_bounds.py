@@ -3,9 +3,9 @@
     DrawnBounds(share, neighbors, nan, each)
 
 *What is drawn.* For a public number o, let A(o) be the number of rows above it, and B(o) the number
-of rows below it (`tails.beyond`). Let o- and o+ be the public numbers next to it, n the number of
-rows that are numbers, and q <= 1/4 the share of these that may lie beyond either bound, by default
-0. A pair ``lo < hi`` is drawn with probability proportional to
+of rows below it (`tails.beyond`). Let o- and o+ be the public numbers next to o. Let n be the
+number of rows that are numbers, and q <= 1/4 the share of these rows that may lie beyond each
+bound, by default 0. A pair ``lo < hi`` is drawn with probability proportional to
 
     w(hi) w(-lo) exp(-r (u(hi) + v(lo))),      r = c if q = 0, and otherwise c / 2,
     u(hi) = max(A(hi) - q n, q n - A(hi-), 0),      v(lo) = max(B(lo) - q n, q n - B(lo+), 0).
@@ -43,7 +43,7 @@ under "replace". This also covers rows that enter or leave by a mask.
 bounds. Let G_j be a float64 above the logarithm of the sum of exp(a_i) over i < j, by about 3/4.
 
 1. j is drawn with probability proportional to exp(b_j + G_j).
-2. j is kept with probability sum / exp(G_j), where the sum is that of exp(a_i) over i < j. This is
+2. j is kept with probability sum / exp(G_j), where sum is the sum of exp(a_i) over i < j. This is
    about one half. In the same step i is drawn with probability proportional to exp(a_i): integers
    W_i above exp(a_i) propose i, one coin corrects for W_i, and another one for the sum of all W_i.
 

@@ -9,10 +9,10 @@ denominator, whose true value is between low and high. Then the error of the quo
 
     (abs(n) + w) / low - abs(n) / d.
 
-This holds if the true quotient is larger in absolute value than the noisy one. If it is smaller,
-the error is at most abs(n) / d - (abs(n) - w) / high, or, if w > abs(n), at most abs(n) / d + (w -
-abs(n)) / low. Neither is larger than the bound above: 2 / d <= 1 / low + 1 / high, because low high
-<= d^2. The same holds with the true and the noisy numbers exchanged.
+This holds if the true quotient is larger in absolute value than the noisy quotient. If it is
+smaller, the error is at most abs(n) / d - (abs(n) - w) / high, or, if w > abs(n), at most abs(n) /
+d + (w - abs(n)) / low. Neither is larger than the bound above: 2 / d <= 1 / low + 1 / high, because
+low high <= d^2. The same holds with the true and the noisy numbers exchanged.
 """
 
 from __future__ import annotations
@@ -132,7 +132,8 @@ class Quotient(Bounded[Any]):
         return np.where(is_there, quotient, 0.0)
 
     def half_widths(self, answer: Floats, widths: Floats) -> Floats:
-        """Return the half-widths of the error bars of quotients, from those of inner answers.
+        """Return the half-widths of quotients' error bars, from bounds on the errors of inner
+        answers.
 
         Parameters
         ----------

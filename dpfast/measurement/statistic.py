@@ -68,9 +68,10 @@ class Layout:
     masked : bool, default False
         Whether a mask keeps some of the rows.
     rows : int, optional
-        The public number of rows, for a statistic that chooses by it.
+        The public number of rows, if the choice of the mechanism depends on it.
     is_whole : bool, default False
-        Whether all numbers are integers, by their types, for a statistic that chooses by that.
+        Whether all numbers are integers by their types, if the choice of the mechanism depends on
+        this.
     """
 
     columns: int | None = None
@@ -1154,6 +1155,7 @@ class Measurement(Around[Value], Preparing[Value]):
         Parameters
         ----------
         data : array_like, table, file or source
+            The data, in a form that the statistic's public function takes.
         where : array_like of bool, shape (n,), optional
             A mask of the rows to use; each entry must be a function of its row alone. The number of
             these rows is private.
@@ -1217,6 +1219,7 @@ class Measurement(Around[Value], Preparing[Value]):
         Parameters
         ----------
         data : array_like, table, file or source
+            The data, in a form that the statistic's public function takes.
         where : array_like of bool, shape (n,), optional
             A mask of the rows to use; each entry must be a function of its row alone. The number of
             these rows is private.
@@ -1262,6 +1265,7 @@ class Measurement(Around[Value], Preparing[Value]):
         Parameters
         ----------
         data : array_like, table, file or source
+            The data, in a form that the statistic's public function takes.
         where : array_like of bool, shape (n,), optional
             A mask of the rows to use; each entry must be a function of its row alone. The number of
             these rows is private.

@@ -10,14 +10,14 @@ by a person with other rows and a new id (replace).
 computed from these. They choose no rows: a person with more than k rows counts in part
 (`summaries.units` has the proof). A person who is added changes the exact sums by at most k times
 as much as a row, in every norm. So the noise is calibrated to the sensitivity of k rows at once.
-The loss is that of one person: one step, or two if a person is replaced.
+The loss is the loss of one person: one step, or two steps if a person is replaced.
 
 *Other statistics* read at most k rows of each person. These are chosen uniformly, by a fresh secret
 key (`tables.bounding`), among the rows that have an id and that `where` keeps. Then the mechanism
 runs on the chosen rows, with a row's part of the loss. It runs under "add-remove" for both
 relations of people, because the number of chosen rows is private.
 
-*Loss of these.* Let the rows of a person be added.
+*Loss of other statistics.* Let the rows of a person be added.
 
 1. The numbers of all later rows change. But hashes of different numbers are independent and
    uniform. So the chosen rows of all other people have the same distribution as before, and the two

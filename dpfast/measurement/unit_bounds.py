@@ -8,9 +8,9 @@
 * `per_unit`: the absolute value of its total, in 256ths of the largest row, rounded up; for several
   columns or by group, the largest of these numbers.
 
-The public numbers v_1 < v_2 < ... above 1 are those of `tails`: sixteen in each octave, up to 2^40.
-Let A(v) be the number of units with c >= v, and N(v) the number of units with v / 2 <= c < v. A
-number v is drawn with probability proportional to
+The candidates v_1 < v_2 < ... are public numbers above 1, from `tails`: sixteen in each octave, up
+to 2^40. Let A(v) be the number of units with c >= v, and N(v) the number of units with v / 2 <= c <
+v. A number v is drawn with probability proportional to
 
     w(v) exp(-r S(v) / D),      S(v_j) = 64 A(v_j) + sum over i <= j of min((N(v_i) - a)+, b).
 
@@ -97,7 +97,7 @@ class Parts(int):
 
 
 def candidates(numbers: NDArray[Any], octaves: int) -> NDArray[Any]:
-    """Return the part, for candidates above 1, of an array with an entry for each public number."""
+    """Return the entries for candidates from an array with an entry for each public number."""
     return numbers[_FIRST + 1 : _FIRST + 1 + octaves * PER_OCTAVE]
 
 

@@ -51,7 +51,7 @@ class AdditiveRelease(OfNumbers[Any]):
     Parameters
     ----------
     shape : tuple of int
-        The shape of the numbers; () for a single one.
+        The shape of the numbers; () for a single number.
     grid : float
         The width of a cell, a power of two.
     whole : bool

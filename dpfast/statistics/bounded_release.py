@@ -149,10 +149,10 @@ def bounded_release(
         The relation for which the loss is proved: by default "add-remove"; in a budget for
         "replace" it must be given. `sensitivity` must hold for this relation.
     method : {"domain", "truncated", "folded"}, default "domain"
-        What is done with a noisy value outside the bounds. "truncated" returns the nearest bound,
-        so answers often equal a bound; it has the least error if the value is near a bound.
-        "folded" reflects the noisy value at the bound, and "domain" draws again. With these two a
-        bound is no more likely than other points.
+        How a noisy value outside the bounds is treated. "truncated" returns the nearest bound, so
+        answers often equal a bound; it has the least error if the value is near a bound. "folded"
+        reflects the noisy value at the bound, and "domain" draws again. With these two a bound is
+        no more likely than other points.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default the budget
         of the ``with`` block.

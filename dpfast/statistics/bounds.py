@@ -79,17 +79,17 @@ def bounds(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the requested loss. A pair of public numbers is drawn with
-    probability proportional to ``w exp(-c (u + v))``. w is a public prior. u and v are the numbers
-    of rows above the upper and below the lower number. If `q` is not 0, they are instead half the
-    distances, in ranks, from each number to the rank with ``q n`` rows beyond it. A row that is
-    added or removed lies beyond at most one of the two numbers, so all exponents change by amounts
-    in an interval of length c. c is `epsilon`, or half of `epsilon` if a row is replaced. So the
-    draw is `epsilon`-DP (exponential mechanism, McSherry and Talwar, FOCS 2007; in zCDP by its
-    bounded range, Cesar and Rogers, ALT 2021; ``dpfast/measurement/outer_bounds.py`` has the
-    proof). Two separate draws would cost twice as much, and so would the sparse vector technique
-    with growing guesses for each bound (Durfee, NeurIPS 2023).
+    Neighbors are datasets that differ in one row, added or removed (the number `n` of rows is
+    private), or replaced (`n` is public). The call satisfies the requested loss. A pair of public
+    numbers is drawn with probability proportional to ``w exp(-c (u + v))``. w is a public prior. u
+    and v are the numbers of rows above the upper and below the lower number. If `q` is not 0, they
+    are instead half the distances, in ranks, from each number to the rank with ``q n`` rows beyond
+    it. A row that is added or removed lies beyond at most one of the two numbers, so all exponents
+    change by amounts in an interval of length c. c is `epsilon`, or half of `epsilon` if a row is
+    replaced. So the draw is `epsilon`-DP (exponential mechanism, McSherry and Talwar, FOCS 2007; in
+    zCDP by its bounded range, Cesar and Rogers, ALT 2021; ``dpfast/measurement/outer_bounds.py``
+    has the proof). Two separate draws would cost twice as much, and so would the sparse vector
+    technique with growing guesses for each bound (Durfee, NeurIPS 2023).
 
     Parameters
     ----------

@@ -44,8 +44,8 @@ rows by at most 1, and each other sum by at most twice as much.
 
 *Errors with a private n.* Let these be the noises, each in units of its own scale: e of the number
 of rows, f and g of the two sums, h of the sum of products. Let R = n + e. Let a and b be the means
-of the two columns, and p that of their products, all between -1 and 1. With d = (f - a e) / R and
-d' = (g - b e) / R, four times an entry has the error
+of the two columns, and p the mean of their products, all between -1 and 1. With d = (f - a e) / R
+and d' = (g - b e) / R, four times an entry has the error
 
     (h - p e) / R - a d' - b d - d d'.
 
@@ -174,7 +174,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
     neighbors : {"add-remove", "replace"}
     loss : Loss
     rows : int
-        How many rows are added or removed at once: those of a person.
+        How many rows are added or removed at once: 1, or the largest number of rows of a person.
     """
 
     ddof: int
@@ -233,7 +233,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         entry : int
             The index of the entry.
         a, b, p : number, or array
-            The means of its columns, from -1 to 1, and that of their products.
+            The means of the entry's two columns, from -1 to 1, and the mean of their products.
         """
         i, j, _ = self.upper_entries[entry]
         first, second, both = 1 + i, 1 + j, 1 + len(self.spans) + entry
@@ -354,7 +354,7 @@ class OfSums(Mechanism[Floats], AddsUnits):
         return [n, *sums]
 
     def centered(self, summary: Moments) -> list[int]:
-        """Return the exact sums of w_i, and those of w_i w_j."""
+        """Return the exact sums of w_i, and the exact sums of w_i w_j."""
         spans, sums, n = self.spans, summary.sums, summary.rows
         products = zip(self.upper_entries, summary.products, strict=True)
         return [
@@ -510,13 +510,13 @@ def covariance(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row of all columns, added or removed (`n` is private),
-    or replaced (`n` is public). The loss covers the whole matrix. With a private `n`, noise is
-    added to the number of rows, the sums of the columns and the sums of their products, and the
-    matrix is computed from these noisy sums. With a public `n`, noise is added either to the sums
-    and the sums of products, or to the entries of the matrix, whose sensitivity is ``(hi_i - lo_i)
-    (hi_j - lo_j) (n - 1) / n**2``. The choice that gives less error is taken, by public numbers
-    alone.
+    Neighbors are datasets that differ in one row, with its numbers in all columns. The row is added
+    or removed (the number `n` of rows is private), or replaced (`n` is public). The loss covers the
+    whole matrix. With a private `n`, noise is added to the number of rows, the sums of the columns
+    and the sums of their products, and the matrix is computed from these noisy sums. With a public
+    `n`, noise is added either to the sums and the sums of products, or to the entries of the
+    matrix, whose sensitivity is ``(hi_i - lo_i) (hi_j - lo_j) (n - 1) / n**2``. The choice that
+    gives less error is taken, by public numbers alone.
 
     One row may change all of these numbers. So the noise of each number is proportional to its
     sensitivity, as in `sum` with ``axis=0``, or it is Gaussian noise for the Frobenius norm of the

@@ -133,7 +133,7 @@ class Described:
         return cells(lo, hi, BITS, max(hi - lo, 2.0**BITS) if self.kind == "whole" else None)
 
     def points(self, points: Sequence[float], deviation: float) -> dict[str, Any]:
-        """Return mean, quartiles, bounds and standard deviation by name, for times as times."""
+        """Return mean, quartiles, bounds and standard deviation by name; of times, as times."""
         if self.units is not None:
             points = list(map(self.units.back, points))
             deviation = self.units.times.span(deviation)
@@ -216,7 +216,7 @@ class Description(Mechanism[Answer]):
         return {name: part(self.spent, share) for name, share in shares.items() if share}
 
     def bounds(self, name: str) -> DrawnBounds:
-        """Return the measurement that draws the bounds of columns without public ones."""
+        """Return the measurement that draws the bounds of columns without public bounds."""
         loss, (_, prior) = self.parts[name], BOUNDS[name]
         return drawn_bounds(loss, len(self.unknown), self.neighbors, "drop", prior=prior)
 

@@ -566,11 +566,12 @@ def histogram(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the requested loss. An added or removed row changes one
-    count by 1, and a replaced row two counts, for any number of bins and axes (Dwork, McSherry,
-    Nissim and Smith, TCC 2006). Counts and noise are exact integers: the noise is discrete Laplace,
-    discrete Gaussian for `rho`, or rounded Gaussian with `delta`. Bins must not come from the data.
+    Neighbors are datasets that differ in one row, added or removed (the number `n` of rows is
+    private), or replaced (`n` is public). The call satisfies the requested loss. An added or
+    removed row changes one count by 1, and a replaced row two counts, for any number of bins and
+    axes (Dwork, McSherry, Nissim and Smith, TCC 2006). Counts and noise are exact integers: the
+    noise is discrete Laplace, discrete Gaussian for `rho`, or rounded Gaussian with `delta`. Bins
+    must not come from the data.
 
     With `weights` a row changes a sum by its weight, and so at most by the largest absolute value
     in `weight_bounds`. Weights are rounded to a public grid, so their sums are exact integers.
@@ -587,7 +588,7 @@ def histogram(data: Any, **arguments: Any) -> Any:
         a column of a file.
     bins : int, sequence of float, or sequence of d of these
         The number of equally wide bins between the `bounds`, or public edges, ascending. A bin
-        contains its lower edge but not the upper one; the last bin contains both, as in
+        contains its lower edge but not its upper edge. The last bin contains both, as in
         `numpy.histogram`.
     bounds : (float, float), sequence of d such pairs, or "auto"
         Public limits of the bins, if `bins` is a number. Rows beyond the first or the last edge are
@@ -735,7 +736,7 @@ def _listed(value: Any) -> bool:
 
 
 def as_tuples(value: Any) -> Any:
-    """Return a list, an array or a mapping, and all nested ones, as immutable tuples."""
+    """Return a list, an array or a mapping as immutable tuples, also where they are nested."""
     if isinstance(value, Mapping):
         return tuple((name, as_tuples(item)) for name, item in value.items())
     return tuple(map(as_tuples, value)) if _listed(value) else value

@@ -1,10 +1,10 @@
 """Randomized response (local model): each record is randomized alone, so no curator is trusted.
 
 Elsewhere in dpfast noise is added to an answer about all records. In the local model it is added to
-each record. The result is a private answer for each record, which may be stored, shown and shared,
-and the loss is that of the record. The price is accuracy: a fraction of n records is known to about
-``1 / (epsilon sqrt(n))``, not ``1 / (epsilon n)``. If one party may see the data, count them with
-noise instead.
+each record. The result is a private answer for each record, which may be stored, shown and shared.
+The loss is the record's loss. The price is accuracy: a fraction of n records is known to about ``1
+/ (epsilon sqrt(n))``, not ``1 / (epsilon n)``. If one party may see the data, count them with noise
+instead.
 
 The distribution of every answer is exact. A coin decides whether an answer is true: it compares its
 irrational probability with as many random bits as the comparison needs
@@ -98,7 +98,7 @@ class Coin:
         return self.others / (grown + self.others)
 
     def decide(self, stream: Stream) -> bool:
-        """Decide a coin whose first 72 bits equal those of the probability of heads."""
+        """Decide a coin whose first 72 bits equal the first 72 bits of the probability of heads."""
         tail = Tail(self.first << 64 | self.second, stream.word)
         tail.bits = 72
         return tail.below(self.probability)
@@ -635,9 +635,9 @@ def estimate_binary(
     epsilon : float, Fraction or Decimal
         The epsilon of the answers.
     of : {"data", "population"}, default "data"
-        What the variance and the interval are for. "data" is the fraction among these records, of
-        which only the answers are random. "population" is the fraction in a population from which
-        the records are independent draws.
+        Which fraction the variance and the interval are about. "data" is the fraction among these
+        records, of which only the answers are random. "population" is the fraction in a population
+        from which the records are independent draws.
     confidence : float, default 0.95
         The confidence of the interval. The interval is a score interval (for a "population" it is
         Wilson's). It is approximate, and too short if fewer than about one untrue answer is

@@ -20,7 +20,8 @@ class Entry(NamedTuple):
     Attributes
     ----------
     word : str
-        The name in jobs: that of the public function, after the module where it is not in `dpfast`.
+        The name in jobs: the name of the public function, preceded by its module if that is not
+        `dpfast`.
     home : str
         The module of `dpfast` that has the function and the class.
     statistic : str or None
@@ -28,8 +29,8 @@ class Entry(NamedTuple):
     what : str
         A description of the statistic that can follow "Release".
     options : str or None
-        The arguments for which the command has options, with a default if it is not the usual one;
-        None without a command.
+        The arguments that are options of the command, each with its default if the usual default
+        does not hold; None if there is no command.
     data : {"column", "columns", "words", "groups"}, default "column"
         The data of one answer; with "groups" the last column is the group of a row.
     by_group : bool, default True

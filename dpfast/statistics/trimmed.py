@@ -179,12 +179,12 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the requested loss. Noise of scale ``S / alpha`` is added to
-    the exact statistic, where S is a `beta`-smooth upper bound on its local sensitivity (Nissim,
-    Raskhodnikova and Smith, STOC 2007; for trimmed means Bun and Steinke, NeurIPS 2019). ``alpha``
-    and ``beta`` come from the exact worst case over shifts and dilations of the noise distribution.
-    S also covers all rounding (``dpfast/statistics/trimmed.py``).
+    Neighbors are datasets that differ in one row, added or removed (the number `n` of rows is
+    private), or replaced (`n` is public). The call satisfies the requested loss. Noise of scale ``S
+    / alpha`` is added to the exact statistic, where S is a `beta`-smooth upper bound on its local
+    sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007; for trimmed means Bun and Steinke,
+    NeurIPS 2019). ``alpha`` and ``beta`` come from the exact worst case over shifts and dilations
+    of the noise distribution. S also covers all rounding (``dpfast/statistics/trimmed.py``).
 
     Parameters
     ----------
@@ -242,8 +242,8 @@ def trimmed_mean(data: Any, **arguments: Any) -> Any:
     BudgetError
         If the budget has too little left; nothing has been spent.
     DataError
-        NaN or null under ``nan="raise"``, or a mask whose length differs from that of a file, or of
-        data with a private number of rows.
+        NaN or null under ``nan="raise"``, or a mask of another length than a file or than data with
+        a private number of rows.
 
     Notes
     -----

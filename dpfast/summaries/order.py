@@ -41,7 +41,8 @@ class Window(NamedTuple):
     first : int
         Rank of ``values[0]``, counted from 1.
     n : int
-        The number of values: all rows, or those that are neither NaN nor null if these are dropped.
+        The number of values: all rows, or without the rows that are NaN or null if these are
+        dropped.
     nan : int
         The number of rows that are NaN or null.
 
@@ -115,7 +116,7 @@ class Ranks:
 
     @property
     def length(self) -> int | None:
-        """The number of rows, including missing ones; None if only a pass can find the number."""
+        """The number of rows, including missing rows; None if only a pass can find the number."""
         return self._source.length
 
     def window(
@@ -214,7 +215,7 @@ class Ranks:
         return count(self._source, value, self._missing)
 
     def _keep(self, new: list[KnownRanks]) -> None:
-        """Store new order statistics, and discard old ones that the new ones include."""
+        """Store new order statistics, and discard old order statistics that they include."""
         old = [a for a in self._held if not a.size or not any(b.covers(*a.ends) for b in new)]
         self._held = old + new
 

@@ -13,9 +13,9 @@ value. So a unit that is added or removed changes all sums by no more than m equ
 and hi, and a unit without rows counts as 0. So a unit that is added or removed changes a sum by at
 most max(|lo|, |hi|), and a unit that is replaced by at most max(hi - lo, |lo|, |hi|).
 
-*A loss in steps.* An integer vector in m times a box is a sum of m integer vectors in the box. An
-integer vector whose L1 norm is at most m times as large as that of a row is a sum of m integer
-vectors whose norm is at most that of a row. So m steps of a row cover it.
+*A loss in steps.* An integer vector in m times a box is a sum of m integer vectors in the box. Let
+a row have an L1 norm of at most c. An integer vector with a norm of at most m c is a sum of m
+integer vectors with norms of at most c. So m steps of a row cover it.
 
 Rows are clamped to cells before they are summed; rows without a number or an id, or outside of a
 mask, do not count as rows here.
@@ -375,7 +375,7 @@ def by_group(
 
 
 def _words(integers: Sequence[int]) -> NDArray[np.uint64]:
-    """Return integers in two words each, the low one first."""
+    """Return integers in two words each, the low word first."""
     raw = b"".join(integer.to_bytes(16, "little", signed=True) for integer in integers)
     return np.frombuffer(raw, np.uint64).reshape(-1, 2)
 

@@ -1,8 +1,8 @@
 """Propose-test-release: noise for a proposed local sensitivity, if a private test accepts it.
 
-The test measures the distance from the data to the nearest data whose local sensitivity is above
-the proposal, and adds noise to it. If the noisy distance is below a threshold, the answer is
-`dpfast.NO_ANSWER`. The module `proposal` has the theorem.
+The test adds noise to a distance: from the data to the nearest data whose local sensitivity is
+above the proposal. If the noisy distance is below a threshold, the answer is `dpfast.NO_ANSWER`.
+The module `proposal` has the theorem.
 """
 
 from .answer import NO_ANSWER, NoAnswer

@@ -6,7 +6,7 @@ from typing import Final
 
 
 class NoAnswer:
-    """The type of `dpfast.NO_ANSWER`, its only instance, also after a copy or a pickle.
+    """The type of `dpfast.NO_ANSWER`, which is its only instance, also after a copy or a pickle.
 
     Examples
     --------

@@ -28,12 +28,12 @@ def mean(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed (``n`` is private) or replaced.
-    The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the test spends the
-    share `test_share` of epsilon and all of delta, and the noise spends the rest (Dwork and Lei,
-    STOC 2009; ``dpfast/statistics/ptr/proposal.py`` derives the threshold, which is the lowest
-    possible). Rows are rounded to a public grid of about ``2**40`` values between the bounds and
-    summed as integers.
+    Neighbors are datasets that differ in one row, added or removed (the number `n` of rows is
+    private), or replaced (`n` is public). The call is (`epsilon`, `delta`)-DP, whether there is an
+    answer or not: the test spends the share `test_share` of epsilon and all of delta, and the noise
+    spends the rest (Dwork and Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` derives the
+    threshold, which is the lowest possible). Rows are rounded to a public grid of about ``2**40``
+    values between the bounds and summed as integers.
 
     Parameters
     ----------
@@ -108,11 +108,11 @@ def quantile(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the
-    test spends the share `test_share` of epsilon and all of delta, and the noise spends the rest
-    (Dwork and Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` derives the threshold, which is
-    the lowest possible).
+    Neighbors are datasets that differ in one row, added or removed (the number `n` of rows is
+    private), or replaced (`n` is public). The call is (`epsilon`, `delta`)-DP, whether there is an
+    answer or not: the test spends the share `test_share` of epsilon and all of delta, and the noise
+    spends the rest (Dwork and Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` derives the
+    threshold, which is the lowest possible).
 
     Parameters
     ----------
@@ -196,10 +196,10 @@ def iqr(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the
-    test spends the share `test_share` of epsilon and all of delta, and the noise spends the rest
-    (Dwork and Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` and
+    Neighbors are datasets that differ in one row, added or removed (the number `n` of rows is
+    private), or replaced (`n` is public). The call is (`epsilon`, `delta`)-DP, whether there is an
+    answer or not: the test spends the share `test_share` of epsilon and all of delta, and the noise
+    spends the rest (Dwork and Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` and
     ``dpfast/statistics/ptr/quantiles.py`` have the proofs).
 
     Parameters

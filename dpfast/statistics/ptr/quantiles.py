@@ -5,8 +5,8 @@ sensitivity of the two quartiles, or under add-remove their sum (`dpfast/sensiti
 the number of rows to change until the bound is above the proposal is a distance for the test.
 
 *Without a scale* (after Dwork and Lei, STOC 2009, who test whether the logarithm of the range stays
-in its bin, for two sets of bins). Rows are replaced. Let m1, m3 be the ranks of the quartiles,
-m3 > m1. Within k replacements the range is at most and at least
+in its bin, with two sets of bins). Rows are replaced. Let m1, m3 be the ranks of the quartiles, m3
+> m1. Within k replacements the range is at most and at least
 
     M(k) = max_{p = 0..k} x_(m3 + k - p) - x_(m1 - p),
     m(k) = max(0, min_{p = 0..k} x_(m3 - k + p) - x_(m1 + p)):

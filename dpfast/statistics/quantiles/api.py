@@ -38,9 +38,9 @@ def quantile(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the requested loss: pure `epsilon`, (`epsilon`, `delta`), or
-    `rho`-zCDP. Only the value is released.
+    Neighbors are datasets that differ in one row, added or removed (the number `n` of rows is
+    private), or replaced (`n` is public). The call satisfies the requested loss: pure `epsilon`,
+    (`epsilon`, `delta`), or `rho`-zCDP. Only the value is released.
 
     ``method="smooth"`` adds noise of scale ``S / alpha`` to the order statistic, where ``S`` is a
     `beta`-smooth upper bound on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007).
@@ -251,11 +251,11 @@ def quantiles(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). All answers together satisfy the requested loss, pure `epsilon` or `rho`-zCDP.
-    Both methods are draws of exponential mechanisms (McSherry and Talwar, FOCS 2007), whose cost is
-    less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
-    `dpfast.privacy.Draws`).
+    Neighbors are datasets that differ in one row, added or removed (the number `n` of rows is
+    private), or replaced (`n` is public). All answers together satisfy the requested loss, pure
+    `epsilon` or `rho`-zCDP. Both methods are draws of exponential mechanisms (McSherry and Talwar,
+    FOCS 2007), whose cost is less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021;
+    exactly: `dpfast.privacy.Draws`).
 
     ``method="recursive"`` draws the middle quantile, splits the rows at it, and repeats this on
     either side (Kaplan, Schnapp and Stemmer, ICML 2022). The draws have the ranks and the base
@@ -459,8 +459,8 @@ def minimum(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the requested loss.
+    Neighbors are datasets that differ in one row, added or removed (the number `n` of rows is
+    private), or replaced (`n` is public). The call satisfies the requested loss.
 
     ``method="exponential"`` draws a point ``o`` of a public grid with probability proportional to
     ``base(o) exp(-epsilon u(o) / 2)``, where ``u(o)`` is the distance from the rank of ``o``, which
@@ -507,7 +507,7 @@ def minimum(data: Any, **arguments: Any) -> Any:
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     granularity : float, Fraction or Decimal, optional
-        As in `quantile`; `noise` is for ``method="smooth"``.
+        As in `quantile`.
     method : {"auto", "smooth", "exponential"}, default "auto"
         "auto" is "smooth" if a `noise` distribution is named, and otherwise "exponential". The
         noise of "smooth" is scaled at least to the distance from the lower bound to the least row,
@@ -533,8 +533,8 @@ def minimum(data: Any, **arguments: Any) -> Any:
     together than a millionth of the width of this range, such answers still occur, and a wider
     range makes them more frequent.
 
-    ``dp.quantile(data, 0, method="exponential")`` has the minimum itself as its target, T = 0, and
-    twice the rate. Its answer may lie anywhere between the lower bound and the least rows.
+    ``dp.quantile(data, 0, method="exponential")`` has the minimum itself as its target (T = 0). Its
+    answer may lie anywhere between the lower bound and the least rows.
 
     Cost: one read of the data.
 
@@ -630,8 +630,8 @@ def iqr(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the requested loss.
+    Neighbors are datasets that differ in one row, added or removed (the number `n` of rows is
+    private), or replaced (`n` is public). The call satisfies the requested loss.
 
     ``method="recursive"`` and ``method="joint"`` draw both quartiles as `quantiles` does, by
     exponential mechanisms (McSherry and Talwar, FOCS 2007), and release their difference.
@@ -674,7 +674,7 @@ def iqr(data: Any, **arguments: Any) -> Any:
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     granularity : float, Fraction or Decimal, optional
-        As in `quantile`; `noise` is for ``method="smooth"``.
+        As in `quantile`.
     method : {"auto", "smooth", "recursive", "joint"}, default "auto"
         "auto" is "smooth" if a `noise` distribution is named. Otherwise it is "recursive" with
         `ids`, for an epsilon below 1/2 and for a rho below 1/4 (below 2 and 6 with `where` under

@@ -207,7 +207,7 @@ class Column:
 
 
 def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
-    """Return floor(x / grid) of integers, for quotients known to be below 2**53."""
+    """Return floor(x / grid) for integers x, if all quotients are known to be below 2**53."""
     shift = math.frexp(grid)[1] - 1
     if shift <= 0:
         # With so fine a grid, 0 is the only integer within the bounds.

@@ -26,8 +26,8 @@ of the rows at it. With M = M(o):
 * Another cell with k rows has all positions from ``M + 1/2 + floor(2 q r') / 2`` to ``M + k - 1/2 -
   floor(2 (1 - q) r') / 2``. Here ``r' = min(r, k - 1)`` for a public r. These are the middles of
   the k rows, except some at each end.
-* A cell in a gap has one position. Let a' be the next cell below it that has rows or is an end, b'
-  the next one above it, and ``s = b' - a'``. The position is ``M - 1/2`` if ``o - a' <= w``,
+* A cell in a gap has one position. Let a' be the next cell below o that has rows or is an end, b'
+  the next such cell above o, and ``s = b' - a'``. The position is ``M - 1/2`` if ``o - a' <= w``,
   ``M + 1/2`` if ``b' - o <= w``, and M otherwise. Here ``w = min(floor(d s), floor((s - 1) / 2))``
   for a public d below 1/2.
 
@@ -58,9 +58,9 @@ If the row is on a cell c between the ends, s = 1. The candidate o is c or anoth
   and the position relative to M may change. (1) If ``o - a' <= w`` before, then ``o - c <= w`` now:
   s falls by ``c - a'``, and w falls by no more. For w grows by 0 or 1 from each s to the next,
   because floor(d s) does (d < 1), and so does floor((s - 1) / 2). (2) If ``b' - o <= w`` now, this
-  was so before, because w does not fall in s. So, relative to M, o does not move to a higher one of
-  the three positions. It falls by at most 1 if it was at ``M + 1/2``, by at most 1/2 if it was at
-  M, and not at all if it was at ``M - 1/2``. With M itself, it rises by 0 to 1.
+  was so before, because w does not fall in s. So, relative to M, o does not move to a higher
+  position. It falls by at most 1 if it was at ``M + 1/2``, by at most 1/2 if it was at M, and not
+  at all if it was at ``M - 1/2``. With M itself, it rises by 0 to 1.
 * o below c. M does not change. The same argument holds with sides and signs exchanged.
 
 The target t rises by q s. So with **D = max(q, 1 - q)**, u changes by at most D s. Under "replace"
@@ -87,9 +87,9 @@ e^(-c x). It is more ranks away if the positions of the next value stop short of
 lattice r must be 0, because otherwise the cells of a gap next to such a value would gain weight.
 
 **Permute-and-flip.** On a lattice of at most `FLIPPED` numbers all cells have the same weight. For
-a pure loss the draw is then that of McKenna and Sheldon: the cell with the least u(o) - E(o) / c,
-for independent standard exponential variables E (Ding et al. 2021). The exponential mechanism is
-the same with Gumbel variables.
+a pure loss the draw is then permute-and-flip (McKenna and Sheldon): the cell with the least u(o) -
+E(o) / c, for independent standard exponential variables E (Ding et al. 2021). The exponential
+mechanism is the same with Gumbel variables.
 
 Proof of epsilon-DP: let E be fixed for all other cells. o is drawn if E(o) is not below x, the
 largest of ``c (u(o) - u(p)) + E(p)`` over other cells p. A row changes each c u by at most epsilon
@@ -99,7 +99,7 @@ so in zCDP it costs as much as any pure loss.
 
 Let p be the best cell. A cell o with u(o) - u(p) = g is drawn only if E(o) >= c g, which has the
 probability exp(-c g). So the bound on the error of the exponential mechanism holds, too. If few
-numbers are near the target, the error is as small as half of that of the exponential mechanism.
+numbers are near the target, the error can be as small as half of the exponential mechanism's error.
 
 References
 ----------

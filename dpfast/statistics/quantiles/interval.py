@@ -20,11 +20,11 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
     -------
     Neighbors are defined as in `dpfast.quantile`. Half of the loss pays for the quantile, by the
     theorem of `dpfast.quantile`. The other half pays for the distance from the quantile to the
-    ends, which is drawn by the exponential mechanism (McSherry and Talwar, FOCS 2007). It is most
-    likely the least distance at which enough rows lie between the quantile and each end. A replaced
-    row changes the utility of a distance by at most 1, and an added or removed row by at most
-    max(q, 1 - q) (proof: ``dpfast/statistics/quantiles/ends.py``). The two losses add up (Dwork,
-    McSherry, Nissim and Smith, TCC 2006).
+    ends, which is drawn by the exponential mechanism (McSherry and Talwar, FOCS 2007). The utility
+    is highest for the least distance at which enough rows lie between the quantile and each end. A
+    replaced row changes the utility by at most 1, and an added or removed row by at most max(q, 1 -
+    q) (proof: ``dpfast/statistics/quantiles/ends.py``). The two losses add up (Dwork, McSherry,
+    Nissim and Smith, TCC 2006).
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ class Joint:
 def summary(
     rows: NDArray[np.int64], ends: tuple[int, int], qs: tuple[Fraction, ...], c: float
 ) -> Joint:
-    """NOT PRIVATE. Return the table of weights of m-tuples, for ascending cells of rows."""
+    """NOT PRIVATE. Return the table of weights of m-tuples, from the ascending cells of rows."""
     n, m = len(rows), len(qs)
     edges = np.concatenate([[ends[0] - 1], rows, [ends[1]]])
     length = np.diff(edges)

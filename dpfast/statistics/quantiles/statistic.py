@@ -403,7 +403,7 @@ class QuantileInterval(SmoothOrDrawn[NDArray[np.float64]]):
 
 @dataclass(frozen=True)
 class IqrInterval(QuantileInterval):
-    """An interquartile range with an interval; `coverage` is that of each quartile's interval."""
+    """An interquartile range with an interval; each quartile's interval has the `coverage`."""
 
     name: ClassVar[str] = "interquartile range"
     answer_of_times: ClassVar[Answer] = "span"

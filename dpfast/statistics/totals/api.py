@@ -179,15 +179,15 @@ def sum(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the requested loss. Rows are clamped to the bounds lo and hi
-    and rounded to a public grid. Their sum is an exact integer of known sensitivity: ``hi - lo`` if
-    a row is replaced, ``max(|lo|, |hi|)`` if a row is added or removed, and ``max(hi, 0) - min(lo,
-    0)`` if a row is replaced and a mask or missing values leave out some rows. The noise is an
-    exact integer, too: discrete Laplace noise, Gaussian noise for `rho`, or rounded Gaussian noise
-    with `delta`. From an epsilon of about 1.6 on, the noise is a staircase (Geng and Viswanath,
-    "The optimal mechanism in differential privacy", ISIT 2014). Its standard deviation is .92, .61
-    and .21 of that of Laplace noise, at an epsilon of 2, 5 and 10.
+    Neighbors are datasets that differ in one row, added or removed (the number `n` of rows is
+    private), or replaced (`n` is public). The call satisfies the requested loss. Rows are clamped
+    to the bounds lo and hi and rounded to a public grid. Their sum is an exact integer of known
+    sensitivity: ``hi - lo`` if a row is replaced, ``max(|lo|, |hi|)`` if a row is added or removed,
+    and ``max(hi, 0) - min(lo, 0)`` if a row is replaced and a mask or missing values leave out some
+    rows. The noise is an exact integer, too: discrete Laplace noise, Gaussian noise for `rho`, or
+    rounded Gaussian noise with `delta`. From an epsilon of about 1.6 on, the noise is a staircase
+    (Geng and Viswanath, "The optimal mechanism in differential privacy", ISIT 2014). At an epsilon
+    of 2, 5 and 10 it has .92, .61 and .21 of the standard deviation of Laplace noise.
 
     With `ids` neighbors are datasets that differ in all rows of one person, who is added or
     removed, or is replaced by another person. `n` is then private under both relations. Let m be
@@ -213,9 +213,9 @@ def sum(data: Any, **arguments: Any) -> Any:
     If rows are added or removed and this gives less error, noise is instead added to the number of
     rows and to the sums of the rows' signed distances from the middle of the bounds. The sums are
     then computed from both (``dpfast/measurement/choice.py``; Lebeda, arXiv 2408.06853). For bounds
-    that begin at 0, the standard deviation is .61 of that of Gaussian noise on the sums for 20
-    columns, and .55 for 100 columns. All columns must have the same number of rows for this: `nan`
-    must not be "drop".
+    that begin at 0, this noise has .61 of the standard deviation of Gaussian noise on the sums for
+    20 columns, and .55 for 100 columns. All columns must have the same number of rows for this:
+    `nan` must not be "drop".
 
     Parameters
     ----------
@@ -322,23 +322,24 @@ def mean(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the requested loss. With a public `n`, noise for a
-    sensitivity of ``(hi - lo) / n`` is added to the exact mean. With a private `n`, noise is added
-    to two exact integers: the sum of the distances of the rows from the lower bound, and the sum of
-    their distances from the upper bound. In units of ``hi - lo``, a row adds 1 to the two sums
-    together, so they cost as much as one sum. The two noisy sums together are a noisy count of the
-    rows. (A noisy sum divided by a noisy count, for half of the loss each, has twice the variance;
-    ``dpfast/statistics/totals/moments.py`` has the derivation.) From an epsilon of about 2.1 on,
-    joint staircase noise is instead added to the number of rows and to the sum of the rows' signed
-    distances from the middle of the bounds (``dpfast/noise/stairs.py``). The number of rows then
-    gets hardly any noise. With ``axis=0`` the loss covers all means together, as in `sum`, and the
-    means share one noisy count.
+    Neighbors are datasets that differ in one row, added or removed (the number `n` of rows is
+    private), or replaced (`n` is public). The call satisfies the requested loss. With a public `n`,
+    noise for a sensitivity of ``(hi - lo) / n`` is added to the exact mean. With a private `n`,
+    noise is added to two exact integers: the sum of the distances of the rows from the lower bound,
+    and the sum of their distances from the upper bound. In units of ``hi - lo``, a row adds 1 to
+    the two sums together, so they cost as much as one sum. The two noisy sums together are a noisy
+    count of the rows. (If the sum and the number of rows each got noise for half of the loss, their
+    quotient would have twice the variance; ``dpfast/statistics/totals/moments.py`` has the
+    derivation.) From an epsilon of about 2.1 on, joint staircase noise is instead added to the
+    number of rows and to the sum of the rows' signed distances from the middle of the bounds
+    (``dpfast/noise/stairs.py``). The number of rows then gets hardly any noise. With ``axis=0`` the
+    loss covers all means together, as in `sum`, and the means share one noisy count.
 
     Parameters
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     bounds : (float, float), sequence of d such pairs, or "auto"
+        As in `sum`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional
@@ -413,13 +414,13 @@ def variance(data: Any, **arguments: Any) -> Any:
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the requested loss. With a public `n`, noise for a
-    sensitivity of ``(hi - lo)**2 (n - 1) / n**2`` is added to the exact variance. With a private
-    `n`, noise is added to three exact integer sums. Let x be a row's distance from the lower bound
-    divided by ``hi - lo``: the row adds ``x**2``, ``2 x (1 - x)`` and ``(1 - x)**2`` to them. These
-    add up to 1, so the three sums cost as much as one. The number of rows, the mean and the
-    variance are computed from the noisy sums (``dpfast/statistics/totals/moments.py`` has the
+    Neighbors are datasets that differ in one row, added or removed (the number `n` of rows is
+    private), or replaced (`n` is public). The call satisfies the requested loss. With a public `n`,
+    noise for a sensitivity of ``(hi - lo)**2 (n - 1) / n**2`` is added to the exact variance. With
+    a private `n`, noise is added to three exact integer sums. Let x be a row's distance from the
+    lower bound divided by ``hi - lo``: the row adds ``x**2``, ``2 x (1 - x)`` and ``(1 - x)**2`` to
+    them. These add up to 1, so the three sums cost as much as one. The number of rows, the mean and
+    the variance are computed from the noisy sums (``dpfast/statistics/totals/moments.py`` has the
     derivation). For a large epsilon, joint staircase noise is instead added to the number of rows,
     the sum of the rows' signed distances from the middle of the bounds, and the sum of their
     squares, as in `mean`. With ``axis=0`` the loss covers all variances together, as in `sum`, and
@@ -429,6 +430,7 @@ def variance(data: Any, **arguments: Any) -> Any:
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     bounds : (float, float), sequence of d such pairs, or "auto"
+        As in `sum`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, optional

@@ -304,7 +304,7 @@ class Variance(Linear, VarianceSensitivity):
     def bar(self, column: Column, noise: Sizes, rows: Any, is_public: bool) -> Any:
         """Return the error bar of the variance: by the noise alone for a public n, else a bound.
 
-        All errors below are those of the variance of u / s. If n is public, the error is the noise
+        All errors below are errors of the variance of u / s. If n is public, the error is the noise
         divided by n^2 s^2 (for a ddof of 0). Otherwise there are two sets of noisy sums.
 
         *The sums of u^2, 2 u (s - u) and (s - u)^2.* Let e, f and g be their noise divided by s^2,

@@ -126,7 +126,7 @@ def best_fan_out(bins: int, terms: Terms) -> int:
 
 @function_of(TreeHistogram)
 def tree_histogram(data: Any, **arguments: Any) -> Any:
-    """Release counts of public bins in order, for ranges, a cumulative distribution and quantiles.
+    """Release counts of ordered public bins, to compute ranges, cumulative shares and quantiles.
 
     With a `histogram` the error of a range of k bins grows like the square root of k. Here blocks
     of adjacent bins are also counted, and blocks of these blocks, up to a few large blocks. Bins
