@@ -132,8 +132,7 @@ class Quotient(Bounded[Any]):
         return np.where(is_there, quotient, 0.0)
 
     def half_widths(self, answer: Floats, widths: Floats) -> Floats:
-        """Return the half-widths of quotients' error bars, from bounds on the errors of inner
-        answers.
+        """Return the half-widths of quotients, from bounds on the errors of inner answers.
 
         Parameters
         ----------

@@ -193,7 +193,7 @@ def _variances(value: Any, count: int) -> list[float]:
 
 
 def _agreeing(answers: Sequence[Floats], spread: Sequence[float]) -> Floats:
-    """Return the least-squares fit of the parts, `answers[0]`, to the totals, its other items."""
+    """Return the least-squares fit of the parts `answers[0]` to the totals `answers[1:]`."""
     shape = answers[0].shape
     answer = np.zeros(shape)
     for same in product((True, False), repeat=len(shape)):

@@ -242,7 +242,7 @@ class Binned(Automatic[Value]):
     def answer(
         self, counts: NDArray[np.int64], noise: IntegerNoise, parts: int, generator: Generator
     ) -> Any:
-        """Return the noisy counts and the bin edges, from exact counts in parts of a row."""
+        """Return the noisy counts and the bin edges, from exact counts in fractions of a row."""
         noisy = noise.draw(len(counts), generator)
         noisy += counts >> noise.shift
         if noise.shift != parts:
@@ -388,7 +388,7 @@ class BinCounts(Mechanism[Any], AddsUnits):
         return exact
 
     def _of_people(self, rows: SqlRows, most: int, source: View) -> NDArray[np.int64]:
-        """Return what all privacy units in a database add to each bin, contributions bounded."""
+        """Return what all privacy units in a database add to each bin, each unit bounded."""
         assert source.ids is not None
         bins, exact = 0, np.zeros(self.size, np.int64)
         for i, axis in enumerate(self.statistic.axes):
@@ -454,7 +454,7 @@ class BinCounts(Mechanism[Any], AddsUnits):
 
 
 class _WeightSums(NamedTuple):
-    """Sums of cells and row counts of each bin, as `groups.add` has them, and the rows read."""
+    """Sums of cells and row counts of each bin, in the form of `groups.add`, and the rows read."""
 
     totals: NDArray[np.uint64]
     read: int

@@ -301,7 +301,7 @@ class ExponentialQuantile(Drawn[float]):
 
 @dataclass(frozen=True, slots=True)
 class ExponentialExtreme(ExponentialQuantile):
-    """The mechanism of a minimum or maximum: a quantile a fixed number of ranks from that end.
+    """The mechanism of a minimum or maximum: the target is a fixed number of ranks from it.
 
     The number of ranks depends on the loss alone.
     """

@@ -300,6 +300,6 @@ class ExponentialRange(Mechanism[float]):
         return Lattice(lattice.step, 0, lattice.last - lattice.first).nearest(distance)
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of both quartiles in ranks, each for half of the failures."""
+        """Return the error bar of both quartiles in ranks: each may fail half as often."""
         bar = self.quartiles.error(rows, min((1 + confidence) / 2, math.nextafter(1, 0)))
         return replace(bar, confidence=confidence, ranks=float(np.max(bar.ranks)))

@@ -80,7 +80,7 @@ class Sum(Weighted[Answers], Linear, SumSensitivity):
     bounds : (float, float), sequence of d such pairs, or "auto"
     nan : {"raise", "lower", "upper", "drop"} or float, optional
     weights : str, optional
-        The column of their weights, for `GroupBy.agg`.
+        The column of the rows' weights, for `GroupBy.agg`.
     weight_bounds : (float, float), optional
     per_unit : (float, float) or "auto", optional
         As in `dpfast.sum`, which has the theorem and the errors.
@@ -158,7 +158,7 @@ class Mean(Weighted[Answers], Linear, MeanSensitivity):
     bounds : (float, float), sequence of d such pairs, or "auto"
     nan : {"raise", "lower", "upper", "drop"} or float, optional
     weights : str, optional
-        The column of their weights, for `GroupBy.agg`.
+        The column of the rows' weights, for `GroupBy.agg`.
     weight_bounds : (float, float), optional
         As in `dpfast.mean`, which has the theorem and the errors.
 
