@@ -137,7 +137,9 @@ def snake_case(kind: type) -> str:
 
 @dataclass(frozen=True)
 class Statistic(ABC, Generic[Value]):
-    """Base of statistics: what is asked, with public parameters, but without loss, unit or data.
+    """Base of statistics: what is to be computed, with public parameters, but without a loss.
+
+    `measure` adds a loss and a privacy unit. `prepare` also adds the data.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ def quantile_interval(data: Any, **arguments: Any) -> Any:
 
     See Also
     --------
-    dpfast.expected_error : the error bar in ranks, which is free.
+    dpfast.expected_error : The error bar in ranks, which costs no loss.
 
     Notes
     -----

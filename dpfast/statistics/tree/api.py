@@ -191,9 +191,9 @@ def tree_histogram(data: Any, **arguments: Any) -> Any:
 
     See Also
     --------
-    dpfast.histogram : Smaller errors of single bins. dpfast.workload : Smaller errors for `rho` or
-    with `delta`, for up to 4,096 bins. dpfast.quantiles : Smaller errors of a few quantiles that
-    are known beforehand.
+    dpfast.histogram : Smaller errors of single bins.
+    dpfast.workload : Smaller errors for `rho` or with `delta`, for up to 4,096 bins.
+    dpfast.quantiles : Smaller errors of a few quantiles that are known beforehand.
 
     Notes
     -----
