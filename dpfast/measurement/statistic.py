@@ -144,7 +144,7 @@ class Statistic(ABC, Generic[Value]):
     Parameters
     ----------
     column : str, optional
-        The column of a table, where the statistic is one of several by group.
+        The column of a table, if the statistic is one of several by group.
 
     Raises
     ------
@@ -751,7 +751,7 @@ class Weighted(Statistic[Value]):
     Parameters
     ----------
     weights : str, optional
-        The column of a table, where the statistic is one of several by group.
+        The column of a table, if the statistic is one of several by group.
     weight_bounds : (float, float), optional
     """
 

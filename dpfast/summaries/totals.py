@@ -24,7 +24,7 @@ from .side_by_side import flat, summed
 
 
 class Totals(NamedTuple):
-    """Exact totals of some rows: `rows` counts rows with a number, `missing` those without one."""
+    """Exact totals of some rows: `rows` with a number, and `missing` rows without a number."""
 
     rows: int = 0
     missing: int = 0
