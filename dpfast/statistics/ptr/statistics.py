@@ -248,9 +248,7 @@ class Iqr(OfRanks):
         if self.proposed is not None:
             return super().of_column(column, terms)
         if terms.neighbors != "replace":
-            rule = (
-                "'replace', without ids, if proposed is left out: n must be public"
-            )
+            rule = "'replace', without ids, if proposed is left out: n must be public"
             checks.fail("neighbors", rule, terms.neighbors)
         loss, test, left = split(terms.loss, self.test_share)
         ratio = None if self.ratio is None else checks.fraction("ratio", self.ratio)
