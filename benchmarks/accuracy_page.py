@@ -103,7 +103,7 @@ def shares(rows):
         if own:
             ratio = number(typical([verdict(row).ratio for row in own]))
             lines.append([title, len(own), *cells, len(undecided(own)), ratio])
-    head = ["", "cells", "mean error", "median error", "mean rank error", "median rank error"]
+    head = ["group", "cells", "mean error", "median error", "mean rank error", "median rank error"]
     return table([*head, "undecided", "typical ratio"], lines)
 
 
@@ -120,8 +120,8 @@ def summary(result):
     least, used = min(row["runs"] for row in rows), sorted({row["session"] for row in rows})
     names = dict.fromkeys(v for i in used for v in result["sessions"][i]["versions"][2:])
     return (
-        f"{len(rows):,} cells (a statistic, a column, its bounds, rows, epsilon, relation) beside\n"
-        f"{', '.join(names)}; at least {least} runs on either side."
+        f"There are {len(rows):,} cells. The rivals are {', '.join(names)}.\n"
+        f"Each library has at least {least} runs in each cell."
     )
 
 
@@ -158,7 +158,8 @@ def beside_optimum(rows):
             theirs = [x / verdict(row).ratio for x, row in zip(ours, own, strict=True)]
             cells = typical(ours), min(ours), max(ours), typical(theirs)
             lines.append([title, len(own), *map(number, cells)])
-    return table(["", "cells", "dpfast", "least", "largest", "best rival"], lines)
+    head = ["group", "cells", "dpfast, typical", "dpfast, least", "dpfast, largest"]
+    return table([*head, "best rival, typical"], lines)
 
 
 def without_bounds(rows):
@@ -178,7 +179,8 @@ def without_bounds(rows):
                 ]
                 cells.append(f"{number(typical(ratios))} ({number(max(ratios))})" if ratios else "")
             lines.append([f"{statistic}, epsilon = {epsilon}", *cells])
-    return table(["", 'dpfast, `bounds="auto"`', "PyDP", "dpfast, public, 1e6 too wide"], lines)
+    head = ["statistic", 'dpfast, `bounds="auto"`', "PyDP, without bounds"]
+    return table([*head, "dpfast, wide public bounds"], lines)
 
 
 def learned(rows):
@@ -189,7 +191,7 @@ def learned(rows):
             pairs = (mine, a), (other, b)
             errors = [f"{value:.4g} ± {round(error, 9):.1g}" for value, error in pairs]
             lines.append([row["case"], *errors, number(mine / other), row["what"]])
-    head = ["learner", "dpfast", "diffprivlib", "ratio", "of what"]
+    head = ["learner", "dpfast", "diffprivlib", "ratio", "error"]
     return table(head, lines)
 
 
@@ -203,22 +205,26 @@ def left_out(rows):
 
 
 def sessions(result):
-    lines = []
-    for i in sorted({row["session"] for row in result["rows"]}):
-        own = result["sessions"][i]
-        count = sum(row["session"] == i for row in result["rows"])
-        facts = own["date"], f"commit {own['commit']}", own["machine"], *own["versions"]
-        words = f"- {count} rows: {', '.join(facts)}, seed {own['seed']}"
-        lines.append(f"{words}, `{own['command']}`")
-    return "\n".join(lines)
+    """How many rows each day, commit, machine and set of versions has."""
+    counts = {}
+    for row in result["rows"]:
+        own = result["sessions"][row["session"]]
+        facts = own["date"].split()[0], f"commit {own['commit']}"
+        where = own["machine"], *own["versions"], f"seed {own['seed']}"
+        counts[facts, where] = counts.get((facts, where), 0) + 1
+    return "\n".join(
+        f"- {', '.join(facts)}: {count} cells; {', '.join(where)}"
+        for (facts, where), count in sorted(counts.items())
+    )
 
 
-def worst(result, most=30):
+def worst(result, most=15):
     rows = result["rows"]
     red = worse(rows)
     cells, every = {id(row) for _, row, _ in red}, [row for row in rows if verdict(row)]
-    lines = table(["cell", "by", "ratio", "best"], shown(red[:most]))
-    return f"{len(cells):,} of {len(every):,} cells; the worst are\n\n{lines}"
+    lines = table(["cell", "error", "ratio", "best rival"], shown(red[:most]))
+    words = f"{len(cells):,} of {len(every):,} cells; the {most} largest ratios are:"
+    return f"{words}\n\n{lines}"
 
 
 def pictures(result):
@@ -250,7 +256,7 @@ RELATIONS = ("add-remove", "replace")
 SIMPLE = ("sum", "mean", "variance", "count", "histogram", "covariance", "auto")
 FIGURES = {
     "accuracy": (
-        "Errors of a quantile over those of the best rival",
+        "Errors of a quantile, divided by the errors of the best rival",
         [
             (f"{relation}: mean {measure} error", ("quantile", "lattice"), relation, measure)
             for relation in RELATIONS
@@ -258,7 +264,7 @@ FIGURES = {
         ],
     ),
     "accuracy-more": (
-        "Errors of other statistics over those of the best rival",
+        "Errors of other statistics, divided by the errors of the best rival",
         [
             (f"{relation}: mean {measure} error", groups, relation, measure)
             for groups, measure in (

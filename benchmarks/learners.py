@@ -86,7 +86,7 @@ def k_means(rows: int, epsilon: float) -> Iterator[Case]:
         lambda x: learn.KMeans(k, bounds=(0, 1), epsilon=epsilon).fit(x),
         lambda x: models.KMeans(k, bounds=(0, 1), epsilon=epsilon).fit(x),
         lambda made, x: inertia(made.cluster_centers_, x) / inertia(true, x),
-        "inertia / that of the true centres",
+        "inertia / inertia of the true centers",
     )
 
 
@@ -108,7 +108,7 @@ def digits(rows: int, epsilon: float) -> Iterator[Case]:
         lambda x: learn.KMeans(10, bounds=(0, 1), epsilon=epsilon).fit(x),
         lambda x: models.KMeans(10, bounds=(0, 1), epsilon=epsilon).fit(x),
         lambda made, x: inertia(made.cluster_centers_, x) / best,
-        "inertia / scikit-learn's",
+        "inertia / inertia by scikit-learn",
     )
 
 
@@ -134,7 +134,7 @@ def pca(rows: int, epsilon: float) -> Iterator[Case]:
         lambda x: learn.PCA(keep, bounds=(0, 1), epsilon=epsilon).fit(x),
         lambda x: models.PCA(keep, bounds=(0, 1), data_norm=radius, epsilon=epsilon).fit(x),
         lost,
-        "variance not explained / what could be",
+        "1 - explained / explainable variance",
     )
 
 
@@ -158,7 +158,7 @@ def least_squares(rows: int, epsilon: float) -> Iterator[Case]:
         ).fit(x, y),
         lambda x, y: models.LinearRegression(epsilon=epsilon, **limits).fit(x, y),
         lambda made, x, y: 1.0 - made.score(x, y),
-        "variance left / that of the target",
+        "1 - R squared",
     )
 
 
@@ -241,7 +241,7 @@ def trees(rows: int, epsilon: float) -> Iterator[Case]:
             epsilon=epsilon, bounds=(0, values - 1), classes=every
         ).fit(x, y),
         lambda made, x, y: 1.0 - float(np.mean(made.predict(x) == y)),
-        "rows told wrong",
+        "share of wrong labels",
     )
 
 
@@ -263,7 +263,7 @@ def bayes(rows: int, epsilon: float) -> Iterator[Case]:
         ),
         lambda x, y: models.GaussianNB(epsilon=epsilon, bounds=(0, 1)).fit(x, y),
         lambda made, x, y: 1.0 - float(np.mean(made.predict(x) == y)),
-        "rows told wrong",
+        "share of wrong labels",
     )
 
 
@@ -332,7 +332,7 @@ def adult(rows: int, epsilon: float) -> Iterator[Case]:
     for name, ours, other in (
         ("logistic regression", lambda x, y: learn.LogisticRegression(**known).fit(x, y), theirs),
         (
-            "additive boosting beside a logistic regression",
+            "additive boosting (diffprivlib: logistic regression)",
             lambda x, y: learn.AdditiveBoostingClassifier(**boosting).fit(x, y),
             theirs,
         ),
@@ -350,7 +350,7 @@ def adult(rows: int, epsilon: float) -> Iterator[Case]:
             ours,
             other,
             wrong,
-            "held-out rows told wrong",
+            "share of wrong labels, held-out rows",
         )
 
 
@@ -381,7 +381,7 @@ def small_tables(rows: int, epsilon: float) -> Iterator[Case]:
             ours,
             theirs,
             lambda made, x, y: 1.0 - float(np.mean(made.predict(x) == y)),
-            "rows told wrong",
+            "share of wrong labels",
         )
 
 
@@ -405,7 +405,7 @@ def scaling(rows: int, epsilon: float) -> Iterator[Case]:
         lambda x: learn.StandardScaler(bounds=(0, 1), epsilon=epsilon).fit(x),
         lambda x: models.StandardScaler(epsilon=epsilon, bounds=(0, 1)).fit(x),
         off,
-        "means and deviations, off by",
+        "errors of mean and std, in std",
     )
 
 
