@@ -332,7 +332,7 @@ def integer_noise(
     loss : Pure, Approx or ZCDP
         The loss of the whole vector.
     sensitivity : Sensitivity
-        The loss of the whole vector.
+        The sensitivity of the whole vector.
     distribution : str, optional
         The distribution to use, among those that `loss` allows.
 
