@@ -415,7 +415,7 @@ def test_estimates_along_axes():
     ("binary", [1], {"confidence": 1}, "confidence"), ("binary", [1], {"of": "rows"}, "of must be"),
     ("binary", [1], {"axis": 1}, "axis"), ("binary", [1], {"axis": True}, "axis"),
     ("kary", [3], {"categories": 3}, "among"), ("kary", [0], {"categories": 1}, "at least 2"),
-    ("unary", [1], {}, "two axes"), ("unary", [[1]], {"axis": 1}, "axis"),
+    ("unary", [1], {}, "2 or more axes"), ("unary", [[1]], {"axis": 1}, "axis"),
     ("unary", [[3]], {}, "0 or 1"),
 ])  # fmt: skip
 def test_bad_arguments_of_estimates(how, rows, kw, message):

@@ -150,7 +150,7 @@ def test_statistics_are_equal_by_what_they_count():
 def test_what_is_refused():
     for call, words in (
         (lambda: dp.TreeHistogram(bins=EDGES).measure(epsilon=1), "bins must be numbers"),
-        (lambda: dp.ptr.Iqr(bounds=(0, 1)).measure(**APPROX), "number of rows"),
+        (lambda: dp.ptr.Iqr(bounds=(0, 1)).measure(**APPROX), "n must be public"),
         (lambda: dp.ptr.Mean(**PTR).measure(epsilon=1), "delta must be"),
     ):
         with pytest.raises((ArgumentError, ArgumentTypeError), match=words):
