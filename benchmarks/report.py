@@ -209,7 +209,7 @@ def processor():
 def write(lines, note):
     """Rewrite the table between the two marks of the page."""
     page = ROOT / "docs" / "guide" / "speed.md"
-    head = ["| work | dpfast | beside it | | ratio |", "|---|---:|---|---:|---:|"]
+    head = ["| work | dpfast | compared with | its time | ratio |", "|---|---:|---|---:|---:|"]
     text = "\n".join([*head, *lines, "", note])
     new, count = re.subn(
         r"(<!-- speed -->\n).*?(<!-- /speed -->)",
