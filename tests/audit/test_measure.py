@@ -468,7 +468,7 @@ def test_bad_probabilities():
         for bad in ([0.9, 0.9], [-0.1, 1], [0, 0], [math.nan, 1], []):
             with pytest.raises(ArgumentError, match="p must be probabilities"):
                 function(bad, [0.5, 0.5])
-        with pytest.raises(ArgumentError, match="q must be an array of the shape"):
+        with pytest.raises(ArgumentError, match="q must be an array of the same shape"):
             function([0.5, 0.5], [1.0])
     for delta in (-0.1, 1, math.nan):
         with pytest.raises(ArgumentError, match="delta"):
