@@ -171,7 +171,7 @@ WEIGHT = "sample_weight must be one number"
 WRONG = [
     ({}, [1.0] * 3, "weight_bounds must be given with sample_weight", ArgumentError),
     ({"weight_bounds": (1, 0)}, [1.0] * 3, "weight_bounds", ArgumentError),
-    *(({"weight_bounds": own}, [1.0] * 3, "weight_bounds must be not neg", ArgumentError)
+    *(({"weight_bounds": own}, [1.0] * 3, "weight_bounds must be at least 0", ArgumentError)
         for own in ((-1, 1), (0, 0), (0, 1e300))),
     (UNIT, np.ones((3, 2)), "sample_weight must be one", ArgumentError),
     (UNIT, [1.0] * 2, "sample_weight must be as long as", ArgumentError),

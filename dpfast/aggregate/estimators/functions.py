@@ -145,7 +145,7 @@ class NumbaFunction:
         loop = BlockLoop(self.function, source.dtype, source.width is not None)
         pairs = "one pair" if width is None else f"{width} pairs"
         if loop.length is None and width is not None:
-            checks.fail("bounds", "one pair, because the estimator returns one number", pairs)
+            checks.fail("bounds", "one pair because the estimator returns one number", pairs)
         if loop.length is not None and width is None:
             rule = "a list of pairs, because the estimator returns several numbers"
             checks.fail("bounds", rule, pairs)
