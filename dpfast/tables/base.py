@@ -1,8 +1,8 @@
 """Protocols of sources: one column, or rows, that can be read in passes as often as needed.
 
-A source passes chunks to a summary function and merges the results. In a source of one column nulls
-are left out and counted. In a source of rows every row keeps its position, and a missing number is
-NaN.
+A source passes chunks of rows to a summary function, and merges the summaries. There are two kinds
+of sources. A source of one column leaves nulls out, and counts them. A source of rows keeps the
+position of every row, and a missing number is NaN.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def native_dtype(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
 def chunk_dtype(dtype: np.dtype[Any], name: str = "data") -> np.dtype[Any]:
     """Return the dtype in which kernels read data of `dtype` without loss, or raise an error.
 
-    It is `dtype` in native byte order; uint8 for bool and float32 for float16. Any other dtype
-    (complex, object, text, dates, long double) raises `ArgumentTypeError`.
+    The result is `dtype` in native byte order, uint8 for bool, and float32 for float16. Other
+    dtypes (complex, object, text, dates, long double) raise `ArgumentTypeError`.
     """
     native = native_dtype(dtype)
     if native is None:
@@ -56,16 +56,17 @@ class Chunk(NamedTuple):
     Attributes
     ----------
     values : ndarray, shape (r,)
-        The rows that are not null: C-contiguous, of the source's dtype, read-only by agreement, and
-        valid only until `summarise` returns (the buffer may be used again). A NaN is a value.
+        The rows that are not null, C-contiguous and of the source's dtype. A NaN is a value. Do not
+        change the array, and do not use it after `summarise` returns, because the source may reuse
+        its memory.
     start : int
-        The row number of the first row, nulls counted.
+        The row number of the first row, with nulls counted.
     nulls : int, default 0
-        How many rows were null.
+        How many rows of the chunk are null.
     present : ndarray of bool, optional
-        For each row of the chunk, whether it is among the values; None if all are. Code that
-        ignores nulls needs only their number, so a source may leave out the mask; but then the
-        positions of nulls are unknown, and the source cannot be cut into blocks.
+        For each row of the chunk, whether the row is among the values. None if all rows are. A
+        source may leave the mask out, since most statistics need only the number of nulls. Then the
+        source cannot be cut into blocks, because the positions of nulls are unknown.
 
     Examples
     --------
@@ -99,9 +100,9 @@ class Source(Protocol):
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
         """Summarise every chunk of the column and merge the summaries.
 
-        `summarise` may be called from several threads at once, `merge` never. `merge` is
-        associative and commutative, and may reuse its first argument. An empty source
-        summarises one empty chunk. Every row is in exactly one chunk.
+        Every row is in exactly one chunk, and an empty source has one empty chunk. `summarise` may
+        run in several threads at once; no two calls of `merge` may. `merge` is associative and
+        commutative, and may reuse its first argument.
 
         Parameters
         ----------
@@ -119,16 +120,15 @@ class Source(Protocol):
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
         """Return about `count` random values of the column, without nulls, at low cost.
 
-        ``words(k)`` gives `k` random words of 64 bits to choose by. The sample is used only for
-        pivots: a biased sample costs time but never correctness. Return None if a sample would cost
-        about as much as a pass.
+        Order statistics use the sample for pivots only, so a biased sample costs time but no
+        correctness. Return None if a sample would cost about as much as a pass.
 
         Parameters
         ----------
         count : int
-            The wanted number of values; somewhat more or fewer may be returned.
+            The wanted number of values. Somewhat more or fewer may be returned.
         words : callable
-            The source of random positions.
+            The source of randomness: ``words(k)`` returns `k` random words of 64 bits.
 
         Returns
         -------
@@ -139,9 +139,9 @@ class Source(Protocol):
 class RowChunk(NamedTuple):
     """Some consecutive rows of a `RowSource`, with none left out.
 
-    `rows` has shape (r,), or (r, width) and C order; it is read-only by agreement and valid only
-    until `summarise` returns. `start` is the number of its first row in the whole data. `ids` are
-    the ids of these rows, in any type that `KeyWords.of` accepts; None if none were requested.
+    `rows` has the shape (r,), or (r, width) in C order. Nobody may change `rows`, or use it after
+    `summarise` returns. `start` is the number of the first row in the whole data. `ids` are the ids
+    of these rows, in any type that `KeyWords.of` accepts, or None if no ids were requested.
     """
 
     rows: NDArray[Any]
@@ -155,7 +155,7 @@ class RowSource(Protocol):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The dtype of a number, in native byte order; a structured one for named columns."""
+        """The dtype of a row's number, in native byte order; structured for named columns."""
 
     @property
     def width(self) -> int | None:
@@ -207,13 +207,13 @@ class Feature(NamedTuple):
     Attributes
     ----------
     above : integer
-        The amount by which it exceeds `least`: from 0 to `most`, less than 2**63.
+        The feature minus `least`: from 0 to `most`, and less than 2**63.
     most : int
     least : int, default 0
     rows : int, optional
-        How many rows of a unit count at most; by default all.
+        How many rows of a unit count at most. By default all rows count.
     ends : (int, int), optional
-        The least and the largest count of a unit with rows, both below 2**60 in size.
+        The limits to which the total of a unit with rows is clamped, both below 2**60 in size.
     """
 
     above: Any
@@ -237,9 +237,9 @@ class Near(NamedTuple):
     Attributes
     ----------
     share : float
-        The rank, as a part of the rows of the group.
+        The target rank, as a part of the rows of the group: 0.5 for the median.
     ranks : int
-        How far from it rows are at most.
+        How many ranks a row may be away from the target rank.
     """
 
     share: float
@@ -273,9 +273,9 @@ class Choosing:
 
     @abstractmethod
     def only(self, columns: Collection[Any] | None) -> RowSource:
-        """Return a source of these rows for a pass that reads only `columns`; None for all columns.
+        """Return a source of these rows for a pass that reads only `columns`; None means all.
 
-        Columns with other names may be absent. A matrix keeps all columns, in any order in memory.
+        Columns with other names may be absent. A matrix keeps all columns, in any memory order.
         """
 
 

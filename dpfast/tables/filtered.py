@@ -304,23 +304,24 @@ def is_expression(where: Any) -> bool:
 
 
 def conditions(where: Any, name: str = "where") -> tuple[Condition | ArrowTest, ...]:
-    """Return the conditions that a table, or a list of tables, sets on the rows to keep.
+    """Return the conditions that dicts set on the rows to keep, as checked objects.
 
     Parameters
     ----------
     where : dict, pyarrow.compute.Expression, or list of these
-        A ``column``, and tests of it: a number or a time as ``above``, ``at_least``, ``below``,
-        ``at_most``; one of these or a text as ``equal``; lists of them as ``in``, ``not_in``. Times
-        are dates, times or durations of Python or NumPy, or texts such as ``"2024-01-31"``. Or an
-        expression of Arrow, as in `dpfast.scan`.
+        A dict names a ``column`` and its tests, such as ``{"column": "delay", "above": 0}``. The
+        tests ``above``, ``at_least``, ``below`` and ``at_most`` take a number or a time. ``equal``
+        takes a number, a time or a text. ``in`` and ``not_in`` take a list of these. A time is a
+        date, time or duration of Python or NumPy, or a text such as ``"2024-01-31"``. For an
+        expression of Arrow see `dpfast.scan`.
     name : str, default "where"
         The name of the argument in error messages.
 
     Returns
     -------
     tuple
-        The argument `where` of `Files.data`; each test of a dict has a ``column``, a ``test`` and
-        ``values``.
+        The conditions, for the argument `where` of `Files.data`. Each test of a dict is an object
+        with a ``column``, a ``test`` and ``values``.
 
     Raises
     ------

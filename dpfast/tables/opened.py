@@ -21,9 +21,9 @@ from .text_format import CHECKS
 
 
 class Files:
-    """One or more open files with the same columns: any of the columns can be data.
+    """One or more open files with the same columns, any of which can be data of a release.
 
-    Their headers are read now; rows are read only by a release.
+    The headers of the files are read now. Rows are read only by a release.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Files:
     Attributes
     ----------
     options : tuple of str
-        The names of those options.
+        The names of all options that `path` can have, such as "delimiter".
 
     Raises
     ------
@@ -57,7 +57,7 @@ class Files:
     True
     """
 
-    #: The names of these options.
+    #: The names of all options.
     options: ClassVar[tuple[str, ...]] = (*CHECKS, "storage_options")
 
     def __init__(self, path: Any, **options: Unpack[ScanOptions]) -> None:
@@ -76,7 +76,7 @@ class Files:
 
     @property
     def length(self) -> int | None:
-        """The number of rows, if the file format declares it. NOT PRIVATE under add-remove."""
+        """The number of rows, or None if no header states it. NOT PRIVATE under add-remove."""
         return self._reader.length
 
     @property
@@ -99,11 +99,12 @@ class Files:
         return self._reader.identity()
 
     def find(self, column: str | None = None) -> str:
-        """Return the name of a column, or of the only one; refuse a column that is missing.
+        """Return the name of a column, or raise an error if the files do not have the column.
 
         Parameters
         ----------
         column : str, optional
+            May be left out for files of one column.
 
         Returns
         -------
@@ -149,32 +150,33 @@ class Files:
         Returns
         -------
         str
-            As "integers", "times", "text" or "bytes".
+            For example "integers", "times", "text" or "bytes".
         """
         return key_kind(self._reader.typed(self.find(column), True), f"column {column!r}")
 
     def check(self, columns: Sequence[str] | None = None) -> dict[str, Any]:
         """Report which cells of text files would be errors, for the owner of the data.
 
-        NOT PRIVATE: it reads all rows, releases nothing, and shows cells unchanged.
+        NOT PRIVATE: the check reads all rows and shows cells unchanged. Nothing is spent.
 
         Parameters
         ----------
         columns : sequence of str, optional
-            Columns of numbers, or of dates where these are declared; by default all columns, except
-            that a column that begins with ten words is text.
+            Columns that must hold numbers, or dates if the option ``dates`` names them. By default
+            all columns, except that a column whose first ten cells are words is taken for text.
 
         Returns
         -------
         dict
-            ``rows``; ``columns``, each of which is "numbers", "dates" or "text" and has a number of
-            missing cells; and the first ten ``faults`` of each column, and of records, with file,
-            line, cell and reason.
+            ``rows`` is the number of rows. ``columns`` has the kind of each column ("numbers",
+            "dates" or "text") and the number of its missing cells. ``faults`` lists the first ten
+            faults of each column, and of rows with a wrong number of cells. Each fault has a file,
+            a line, a cell and a reason.
 
         Raises
         ------
         ArgumentError
-            For files that are not text, because these declare the types of their columns.
+            If the files are not text. Other formats declare the types of their columns.
 
         Examples
         --------
@@ -199,7 +201,7 @@ class Files:
         Parameters
         ----------
         public : bool
-            Whether the number of rows is public; if not, the format alone decides.
+            Whether the number of rows is public. If not, the answer depends on the format alone.
 
         Returns
         -------
@@ -220,14 +222,14 @@ class Files:
         Parameters
         ----------
         columns : sequence of str or None
-            The names of the columns; None if there is only one.
+            The names of the columns. None stands for the only column.
         by : sequence of str
-            Columns of keys, instead of `columns`. Statistics can then name every column of the
-            files.
+            The columns of group keys, in place of `columns`. Statistics by group can then name
+            every column of the files.
         where : sequence of Condition
-            The conditions on the rows, as returned by `conditions`.
+            The conditions that rows must pass, as `dpfast.extend.conditions` returns them.
         table : bool, default False
-            Whether a single column is a table, too.
+            Whether a single column is returned as a table.
 
         Returns
         -------

@@ -76,81 +76,85 @@ def scan(
     Parameters
     ----------
     path : str or path-like, or a list of these
-        A file that ends in ``.parquet`` or ``.pq``; in ``.arrow``, ``.arrows``, ``.feather`` or
-        ``.ipc`` (the Arrow file or stream format); in ``.csv`` or ``.tsv``, also compressed
-        (``.csv.gz``, ``.bz2``, ``.zst``, ``.lz4``, or a ``.zip`` of one file); or in ``.npy``. All
-        but ``.npy`` may also be a directory of parts, where the file endings decide which files
-        belong; Parquet and text may be a pattern such as ``"sales/2024-*.parquet"``. Several files
-        of one format are one table, whose rows follow one another. Parquet, Arrow and text files
-        may be remote (``"s3://..."``, ``"gs://..."``, ``"memory://..."``): in storage that pyarrow
-        supports, or with fsspec many more. Directories like ``year=2024`` become a column of that
-        name.
+        A file. Its ending says its format:
+
+        - Parquet: ``.parquet`` or ``.pq``.
+        - Arrow, in its file or stream format: ``.arrow``, ``.arrows``, ``.feather`` or ``.ipc``.
+        - Text: ``.csv`` or ``.tsv``, also compressed as ``.csv.gz``, ``.bz2``, ``.zst``, ``.lz4``,
+          or as a ``.zip`` of one file.
+        - NumPy: ``.npy``.
+
+        Several files of one format are one table, whose rows follow one another. For Parquet, Arrow
+        and text, give a list of paths, or a directory. For Parquet and text, a pattern such as
+        ``"sales/2024-*.parquet"`` works too. Subdirectories such as ``year=2024`` become a column
+        ``year``.
+
+        Parquet, Arrow and text files may be remote (``"s3://..."``, ``"gs://..."``). Storage that
+        pyarrow does not support needs fsspec.
     column : str, int, or list of these, optional
-        The name of the column, or its index from 0. A list makes a table. If left out: the table of
-        all columns, or the only column. ``table["pay"]`` is a column of a table, and a list of
-        names between the brackets makes another table.
+        The name of the column, or its index from 0. A list makes a table. If left out, all columns
+        are a table, and the only column of a file is a column. ``table["pay"]`` is a column of a
+        table, and ``table[["pay", "age"]]`` is a smaller table.
     where : dict, pyarrow.compute.Expression, or list of these, optional
-        Conditions of the rows to keep, as in `dpfast.extend.conditions`, such as ``{"column":
-        "day", "at_least": "2024-01-01"}``: each condition looks at one row alone, and a missing
-        value satisfies no condition. How many rows are kept is private, so neighbors="replace" is
-        refused. An expression of Arrow is ``(pc.field("delay") > 0) &
-        pc.starts_with(pc.field("to"), "N")``. A row is kept if the expression is true, and not if
-        it is null or fails, for example in a cast or a division. Columns of a text file are text in
-        an expression: ``pc.field("delay").cast("float64") > 0``.
+        Conditions that the kept rows satisfy, such as ``{"column": "day", "at_least":
+        "2024-01-01"}``; see `dpfast.extend.conditions`. A missing value satisfies no condition. The
+        number of kept rows is private, so neighbors="replace" is refused.
+
+        A condition may also be an expression of Arrow, such as ``pc.field("delay") > 0``. A row is
+        dropped if the expression is false or null, or fails on this row (for example, in a
+        division). The columns of a text file are text: ``pc.field("delay").cast("float64") > 0``.
     **options
-        The format of a text file; the rows do not decide it.
+        The format of a text file. It is never guessed from the rows.
 
         ``quotes``
-            False if a quote is an ordinary character: then each line is a row.
+            False if a quote is an ordinary character. Then each line is a row.
         ``missing``
-            The list of cells that are missing values: by default the empty cell and the usual words
-            (NA, NaN, null, None, ...). Cells are compared exactly, quoted or not.
+            The list of cells that are missing values. By default these are the empty cell and the
+            usual words (NA, NaN, null, None, ...). Cells are compared exactly, quoted or not.
         ``delimiter``
             The character between cells: by default ``","``, in ``.tsv`` a tab.
         ``encoding``
-            By default ``"utf-8"``; otherwise an encoding that keeps ASCII, such as ``"cp1252"``,
+            By default ``"utf-8"``. Any other encoding must keep ASCII, such as ``"cp1252"``,
             ``"latin-1"``, ``"shift_jis"`` or ``"gbk"``.
         ``decimal``
             The decimal mark: ``"."`` by default, or ``","``.
         ``thousands``
-            The separator between groups of digits, where the last group has three digits and the
-            others two or three: ``","``, ``"."``, ``" "``, ``"'"``, ``"_"``, or one of their
-            typographic forms.
+            The separator between groups of digits: ``","``, ``"."``, ``" "``, ``"'"``, ``"_"``, or
+            one of their typographic forms. The last group has three digits, the others two or
+            three.
         ``symbols``
-            A list of texts such as ``["$", "%", "EUR"]``, of which one may stand before or after a
-            number. They are ignored: 12 % is 12.
+            A list of texts such as ``["$", "%", "EUR"]``. One of them may stand before or after a
+            number, and is ignored: 12 % is 12.
         ``dates``
-            The columns of dates or times and their formats, as for `datetime.strptime`: ``{"day":
-            "%d.%m.%Y"}``. Such a column has dates, times if the format has a time of the day, and
-            times with a zone if the format has ``%z``.
+            The format of each column of dates or times, as for `datetime.strptime`: ``{"day":
+            "%d.%m.%Y"}``. The column has times if the format has a time of the day, and times with
+            a zone if the format has ``%z``; otherwise it has dates.
 
         Options for remote files:
 
         ``storage_options``
-            Options of fsspec for the storage, such as ``{"anon": True}`` or a key; then fsspec also
-            reads storage that pyarrow supports. No error shows these options.
+            Options of fsspec for the storage, such as ``{"anon": True}`` or a key. With them fsspec
+            reads all storage, even storage that pyarrow supports. No error shows these options.
 
     Returns
     -------
     Source
-        For one column: data for `dpfast.median` and similar functions, for any number of calls. The
-        file is opened and its header read now; its rows are read by the release.
+        For one column: data for any number of calls of `dpfast.median` and similar functions. The
+        header of the file is read now. The rows are read by each release.
     Table
-        For several columns, for all of them, or for a list: a table for statistics of each column
-        (``axis=0``), `dpfast.group_by`, `dpfast.covariance`, `dpfast.histogram`, and
-        `dpfast.sample_and_aggregate`, whose estimator gets records of float64 with the names of the
-        columns. Only columns that a release uses are read, and only their types matter. In a
-        release `ids` may name another column of the file (integers, text or bytes), which need not
-        be listed in `column`.
+        For several columns: data for statistics of each column (``axis=0``), `dpfast.group_by`,
+        `dpfast.covariance`, `dpfast.histogram` and `dpfast.sample_and_aggregate`. A release reads
+        only the columns that it uses. Its argument `ids` may also name a column of the file that is
+        not listed in `column`.
 
     Raises
     ------
     SourceError
-        For a file or column that does not exist or holds neither numbers nor text, an unknown file
-        ending, or a header that cannot be read. These errors depend on the schema only, and come
-        before anything is spent. Damage to a file may be found only while its rows are read, and so
-        may a change of the file after it was scanned. No message repeats the words of the library
-        that read the file.
+        If a file or column does not exist, an ending is unknown, a header cannot be read, or a
+        column holds neither numbers nor text. These errors depend on the schema only, and come
+        before anything is spent. Damage, or a change of the file after the scan, may be noticed
+        only while rows are read. No message quotes the library that read the file, because its
+        words may show a row.
     ArgumentTypeError
         If `path` or `column` is of another type.
     MissingExtraError
@@ -158,36 +162,41 @@ def scan(
 
     Notes
     -----
-    Integers and floats keep their type, booleans become uint8, decimals float64; dictionary-encoded
-    numbers are looked up; dates and times are keys of groups. Columns of several files are matched
-    by name, and have a type that can hold the values of all files; times have the finest unit. Text
-    is for `dpfast.histogram` with `categories`; every other release refuses it before the spend. A
-    null counts as a row; the `nan` argument of the release says how nulls and NaN are treated. In a
-    table, and wherever whole rows are read, a null is NaN.
+    *Types.* Integers and floats keep their type, booleans become uint8, and decimals become
+    float64. Dates and times keep their type. Columns of several files are matched by name, and get
+    a type that can hold the values of all files. A release that needs numbers refuses a column of
+    text before the spend. A null counts as a row, and the `nan` argument of the release says how
+    nulls and NaN are treated. Where whole rows are read, a null is NaN.
 
-    A text file declares no types. So the use of a column decides its type, and its rows never do.
-    Every cell is read as float64, so integers beyond 2**53 are rounded; only if `categories` are
-    text, cells are compared with them exactly. Missing values are in no category, not even in one
-    with the same name (in other formats they are text), so public words that are missing values, or
-    cannot be written in the encoding, are refused before the spend. In a file of one column an
-    empty line is a row with an empty cell; in other files it is skipped. Any other cell that is not
-    a number or a date, text that is not in the encoding, a row with too few or too many cells or
-    over 64 megabytes, and an open quote stop the release with `DataError`, also if a whole column
-    is text. The error does not show the row, but it is an answer about the data: the spent budget
-    is not refunded. ``dpfast check FILE`` shows the owner of the data where such cells are. How a
-    row is read does not depend on other rows, as long as quotes are closed: an open quote makes one
-    cell of the rows that follow, unless ``quotes`` is False. The names of the columns are the first
-    line that is not empty, of less than half a megabyte; a name that continues in the next line is
-    refused. A name that occurs more than once is replaced by its index: ``0``, or ``"pay (place
-    0)"``. Names are public: a file without a header shows its first row as names. Ids in a text
-    file are compared as text, so ``7`` and ``07`` are two ids; all missing values are one id.
+    *Columns of text files* have no declared types, so the use of a column decides how its cells are
+    read, and the rows never do:
 
-    Cost: in a pass, up to `dpfast.threads` threads (by default one a core, at most four) decode the
-    column, while the kernel works on the finished pieces. A text file needs two passes, because it
-    cannot be sampled cheaply. Memory: two pieces of 65,536 numbers (of 4,096 rows, in a table of
-    more than sixteen columns) for each thread and, in Parquet, the pages being decoded; in an Arrow
-    file, one record batch of the columns that are read; in ``.npy``, a megabyte for each thread. No
-    file is mapped.
+    - As numbers, cells are read as float64, so integers beyond 2**53 are rounded.
+    - As text, for example if `categories` are text, cells are compared exactly. The ids ``7`` and
+      ``07`` are two ids.
+    - A cell that means "missing", such as ``NA``, is in no category. A category ``"NA"`` would
+      always be empty, so it is refused before the spend.
+
+    *Rows of text files.* An empty line is skipped, except in a file of one column: there it is a
+    row with an empty cell. If quotes are closed, no row changes how another row is read. If a quote
+    stays open, it makes one cell of all rows that follow (unless ``quotes`` is False).
+
+    *Names.* The first line that is not empty holds the names of the columns. It must be one line of
+    less than half a megabyte. Names are public: a file without a header shows its first row as
+    names. If a name occurs more than once, choose the column by its index, ``0``, or as ``"pay
+    (place 0)"``.
+
+    *Errors in rows of text files.* These stop a release with `DataError`, after the spend: a cell
+    that is neither a number (or a date) nor missing, text in another encoding, a row with too few
+    or too many cells, a row of over 64 megabytes, and an open quote. The error does not show the
+    row. Still, it is an answer about the data, so the spent budget is not refunded. To find such
+    cells, the owner of the data runs ``dpfast check FILE``.
+
+    *Cost.* Up to `dpfast.threads` threads decode a column (by default one a core, at most four). A
+    median of a text file takes two passes, because text cannot be sampled cheaply. Each thread
+    holds two chunks of 65,536 numbers, or of 4,096 rows in a table of more than sixteen columns.
+    Parquet adds the pages being decoded. An Arrow file holds one record batch in memory, ``.npy`` a
+    megabyte for each thread. No file is mapped.
 
     Examples
     --------
@@ -199,7 +208,7 @@ def scan(
     >>> 65_000 < dp.median(salaries, bounds=(0, 1e6), epsilon=1.0) < 75_000
     True
 
-    Only some rows of a file (the argument `where` of a release takes such an expression, too):
+    Only some rows of a file. The argument `where` of a release takes an expression, too:
 
     >>> some = dp.scan(path, where={"column": "0", "above": 100_000})
     >>> 19_900 < dp.count(some, epsilon=1.0) < 20_100
@@ -208,7 +217,7 @@ def scan(
     >>> 9_900 < dp.count(some, where=pc.field("0") >= 110_000, epsilon=1.0) < 10_100
     True
 
-    A text file as spreadsheets in Germany write it:
+    A text file as German spreadsheets write it:
 
     >>> text = "Tag;Umsatz\\n" + "31.12.2024;1.234,50 €\\n02.01.2025;k. A.\\n" * 1000
     >>> path = os.path.join(tempfile.mkdtemp(), "umsatz.csv")

@@ -123,16 +123,18 @@ def _agree(first: Want, second: Want) -> bool:
 
 
 class SharedPasses:
-    """Runner of releases over the same files, in as few passes as the longest release needs.
+    """Run several releases over the same files, which share each pass over the rows.
+
+    There are as many passes as the release with the most passes needs.
 
     Parameters
     ----------
     files : Files
     columns : int, default 1
-        The number of columns that the releases read in all.
+        The number of different columns that all releases together read.
     progress : bool or callable, optional
-        True for a bar on the standard error stream (needs Rich), or ``progress(done, total)`` about
-        the rows of each pass.
+        True shows a bar on the standard error stream, which needs Rich. A function is called as
+        ``progress(done, total)``, with numbers of rows of the current pass.
 
     Attributes
     ----------
@@ -142,7 +144,7 @@ class SharedPasses:
     Raises
     ------
     ArgumentTypeError, MissingExtraError
-        If `progress` is neither a flag nor a function, or if Rich is missing for a bar.
+        If `progress` is neither a bool nor a function, or if Rich is not installed for a bar.
 
     Examples
     --------
@@ -178,11 +180,12 @@ class SharedPasses:
 
     @staticmethod
     def together(passes: Sequence[int]) -> int:
-        """Return the number of shared passes, from the number that each release makes.
+        """Return how many passes releases share.
 
         Parameters
         ----------
         passes : sequence of int
+            The number of passes of each release.
 
         Returns
         -------
@@ -208,7 +211,7 @@ class SharedPasses:
 
     @staticmethod
     def waves(holds: Sequence[Holds]) -> list[list[int]]:
-        """Return which releases run side by side, by the available memory.
+        """Divide releases into waves that fit in the available memory.
 
         Parameters
         ----------
@@ -218,6 +221,7 @@ class SharedPasses:
         Returns
         -------
         list of list of int
+            The numbers of the releases that run at the same time, wave by wave.
 
         Examples
         --------
@@ -276,21 +280,22 @@ class SharedPasses:
     def run(
         self, works: Sequence[Callable[[Files], T]], holds: Sequence[Holds] | None = None
     ) -> list[T | Exception]:
-        """Run functions of the files side by side, each in a separate thread.
+        """Run functions that read the files at the same time, each in a separate thread.
 
         Parameters
         ----------
         works : sequence of callable
-            Each takes `Files`, through which it reads.
+            Each function takes `Files`, and reads the rows through it.
         holds : sequence of (hashable or None, bool), optional
-            For each function: a label of its keys, ids, bounds and conditions if it bounds people
-            (functions with equal labels bound them once), or None; and whether it keeps rows, or
-            sums of them.
+            What each function keeps in memory, as a pair. The first is None, or a label if the
+            function bounds the contributions of people. Functions of one label share the bounding,
+            so they must have the same keys, ids, bounds and conditions. The second tells whether
+            the function keeps rows, or sums for each person, in memory.
 
         Returns
         -------
         list
-            The result of each function, or the exception that it raised.
+            The result of each function, or the exception that the function raised.
         """
         held = [(None, False)] * len(works) if holds is None else list(holds)
         results: dict[int, T | Exception] = {}

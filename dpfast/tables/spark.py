@@ -38,26 +38,26 @@ def spark(df: Any) -> Table:
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        A dataframe of classic Spark or of Spark Connect. It is planned anew in each pass, and must
-        have the same rows each time: if it is random, or reads data that others write, write it to
-        a table first.
+        A dataframe of classic Spark or of Spark Connect. Spark computes the dataframe anew in each
+        pass, and the rows must be the same each time. If the dataframe is random, or reads data
+        that others write, write the dataframe to a table first.
 
     Returns
     -------
     table
-        Its columns by name: ``dp.spark(df)["pay"]`` is a column, and a list of names makes a table
-        of these.
+        A table of the columns of the dataframe. ``dp.spark(df)["pay"]`` is one column of it, and a
+        list of names in the brackets makes a smaller table.
 
     Raises
     ------
     ArgumentTypeError
-        If it is not such a dataframe.
+        If `df` is not a dataframe of Spark.
 
     Notes
     -----
-    Columns of structs, and of types that Arrow does not have, are left out. Workers need dpfast and
-    pyarrow, and a partition has to fit into the memory of its task. Noise is drawn in the driver
-    alone. A median takes two passes, as for any source of unknown length.
+    Columns of structs, and columns of types that Arrow does not have, are left out. Each worker
+    needs dpfast and pyarrow, and a partition must fit into the memory of its task. Noise is drawn
+    in the driver only. A median takes two passes.
 
     Examples
     --------

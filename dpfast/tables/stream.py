@@ -21,10 +21,10 @@ def stream(
     Parameters
     ----------
     factory : callable
-        ``factory()`` starts from the beginning: it returns a `pyarrow.RecordBatchReader`, an object
-        with ``__arrow_c_stream__`` (DuckDB, ADBC, Arrow Flight, Polars), or an iterator of record
-        batches or tables. It is called once now, for the types of the columns, and once in each
-        pass; a median makes two passes.
+        ``factory()`` returns the rows from the first one on. It may return a
+        `pyarrow.RecordBatchReader`, an object with ``__arrow_c_stream__`` (DuckDB, ADBC, Arrow
+        Flight, Polars), or an iterator of record batches or tables. The factory is called once now,
+        for the types of the columns, and once in each pass. A median makes two passes.
     column : str, int, or list of these, optional
         As in `dpfast.scan`.
 
@@ -38,18 +38,18 @@ def stream(
     ArgumentTypeError
         If `factory` is not a function, or returns no batches.
     SourceError
-        For a column that does not exist or has a type that cannot be read. These errors depend on
-        the schema only. If reading rows fails, the error comes after the spend.
+        If a column does not exist, or has a type that cannot be read. These errors depend on the
+        schema only. If reading rows fails, the error comes after the spend.
 
     Notes
     -----
-    In one release each call must give the same rows in the same order: sort a query whose order is
-    not fixed, and do not sample in it. If the number, the order or the types of the rows change,
-    the error comes after the spend. Passes are compared by a digest of each column, which costs
-    about 8 ns a value; if an argument is an array with an entry for each row (``where=``, ``ids=``,
-    ``weights=``), one more pass is made for the comparison.
+    During a release, every call of the factory must return the same rows in the same order. So sort
+    a query whose order is not fixed, and do not sample in it. If the number, the order or the types
+    of the rows change, the release fails after the spend. To notice a change, each pass computes a
+    digest of each column, which costs about 8 ns a value. If an argument is an array with an entry
+    for each row (``where=``, ``ids=``, ``weights=``), one more pass is made for the comparison.
 
-    An iterator has no schema, so the types of its first batch are read, but no row.
+    An iterator has no schema. Its first batch is taken for the types, and no row of it is read.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A table of a database with the interface of `Files`: any columns can be data."""
+"""`DatabaseTable`: a table of a database with the interface of `Files`."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from .times import can_count, literal_of
 
 
 class DatabaseTable(Files):
-    """A table of a database in place of `Files`, whose rows stay in the database.
+    """A table of a database that is used like `Files`; its rows stay in the database.
 
     Parameters
     ----------
     table : ibis table
     name : str
-        The identity of the table in the keys of releases, without a password.
+        A name that identifies the table in ledgers. Do not put a password into it.
     path : str or path-like, optional
-        The file of an embedded database.
+        The file of the database, if the database is one file.
 
     Raises
     ------
     ArgumentTypeError
-        If it is not a table, or is in a kind of database for which the statements are untested.
+        If `table` is not a table, or its kind of database is not supported.
 
     Examples
     --------
@@ -108,12 +108,12 @@ class DatabaseTable(Files):
 
 
 def passes(condition: Condition, store: Database) -> Any:
-    """Return the expression of whether a row passes a condition; NULL if missing.
+    """Return a boolean expression that is true where a row passes a condition, NULL if missing.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If the column can hold nothing that it is compared with.
+        If no value of the column's type can equal the values of the condition.
     """
     literal = extra("ibis", "data in a database").literal
     if not isinstance(condition, Condition):
