@@ -1,4 +1,4 @@
-"""`group_by`: statistics of groups of rows, and of people, for one loss."""
+"""`group_by`: statistics of all groups of rows for one loss. `select_keys`: private group keys."""
 
 from __future__ import annotations
 
@@ -40,73 +40,77 @@ def group_by(
     rows_limit: int | None = None,
     neighbors: Neighbors | None = None,
 ) -> GroupBy:
-    """Group the rows of a table, for statistics of all groups that together cost one loss.
+    """Group the rows of a table, so that one loss pays for a statistic of every group.
 
     Nothing is read and nothing is spent before a statistic is computed.
 
     Privacy
     -------
-    Without `ids` neighbors are tables that differ in one row; with `ids`, in all rows of a person.
-    The row, or these rows, are added or removed, or replaced (`neighbors`). A row is in one group,
-    so under add-remove all groups together cost as much as one group (parallel composition,
-    McSherry, SIGMOD 2009); a replaced row may change two groups. The group of a row, and the number
-    of rows of a group, are private under both relations. ``dpfast/groups/step.py`` derives the
-    sensitivities.
+    Without `ids`, neighbors are tables that differ in one row. With `ids`, they differ in all rows
+    of one person. The rows are added or removed, or they are replaced (`neighbors`). A row is in
+    one group. So under add-remove all groups together cost as much as one group (parallel
+    composition, McSherry, SIGMOD 2009). Under replace a row may change two groups. The group of a
+    row, and the number of rows of a group, are private under both relations.
+    ``dpfast/groups/step.py`` derives the sensitivities.
 
     Parameters
     ----------
     data : table
         A mapping of names to columns, a structured array, a table of pandas, Polars or Arrow, or a
-        file opened by `dpfast.scan`, all of whose columns can be named.
+        file opened by `dpfast.scan`. All columns of a file can be named.
     by : str or sequence of str
-        The columns of keys: integers, text, bytes, booleans, categories, dates or times.
+        The columns whose values are the group keys: integers, text, bytes, booleans, categories,
+        dates or times.
     keys : list, array or table, optional
-        The public keys. Every key has a row in the answer, in this order, including empty groups;
-        rows with other keys, and with null, are ignored. For several columns, pass a table, a list
-        of tuples (the keys), or a list of lists (one for each column, of which all combinations are
-        keys). Keys must not be read off the data. If `keys` is left out, keys are private: keys of
-        enough people are shown, in ascending order, which needs a `delta`. In a column of times
-        without a zone, a date stands for the whole day. A key that the type of its column cannot
-        hold is refused; for a column without a type, such as a list, this cannot be checked.
+        The public keys. Do not read them off the data. The answer has a row for every key, in this
+        order, even if no row of the data has the key. Rows with other keys, and with a null key,
+        are ignored.
+
+        For several columns, pass a table, a list of tuples (each tuple is a key), or a list of
+        lists. A list of lists has the values of each column, and all combinations are keys. In a
+        column of times without a zone, a date stands for the whole day. A key that the type of its
+        column cannot hold is refused.
+
+        If `keys` is left out, the keys are private. The answer then has only keys that enough
+        people have, in ascending order. Private keys need a `delta`.
     other_key : key or tuple, optional
-        With `keys`: the name of an additional last row of the answer, for all rows with none of the
-        keys, including null keys, so that each row is in one group. It counts as one more group for
-        `max_groups`; it must have the type of the other keys, and not be one of them. For several
-        columns it is a tuple of such keys. With private keys it is not available: the rows of all
-        groups that are not shown need a separate statistic (such as `dpfast.count` with `where`).
+        With `keys`: the name of one more group, for all rows that have none of the keys, or a null.
+        This group is the last row of the answer, and counts as a group for `max_groups`. The name
+        must have the type of the keys, and not be one of them. For several columns it is a tuple.
+        Private keys cannot have this group.
     ids : str or array_like, optional
         The id of the person of each row: the name of a column, or one id for each row. Then the
         privacy unit of the loss is a person. Rows without an id are ignored.
     max_groups : int or "auto", optional
-        With `ids`, the largest number of groups in which a person counts: needed for private keys,
-        by default the number of public keys. If a person has more groups, a random choice of them
-        counts. "auto" draws the bound for a quarter of the loss
+        With `ids`: the largest number of groups in which a person counts. If a person has more
+        groups, a random choice of them counts. Private keys need `max_groups`. With public keys the
+        default is the number of keys. "auto" draws the bound for a quarter of the loss
         (``dpfast/measurement/unit_bounds.py``).
     max_rows : int or "auto", optional
-        With `ids`, the largest number of rows of a person that count in a group. Needed for
-        statistics that do not count people, unless the total of a person is bounded (`per_unit` of
-        `dpfast.Sum` and `dpfast.Count`). If a person has more rows, each counts in part in sums;
-        for ranks and bins some rows are chosen. "auto" draws the bound for a quarter of the loss,
-        or of what `max_groups` leaves, from the largest number of rows that each person has in a
-        group.
+        With `ids`: the largest number of rows of a person that count in a group. If a person has
+        more rows, each row counts in part in sums and counts; in ranks and bins a random choice of
+        the rows counts. All statistics except numbers of people need `max_rows`, unless `per_unit`
+        of `dpfast.Sum` or `dpfast.Count` bounds the total of a person. "auto" draws the bound for a
+        quarter of the loss; if `max_groups` is drawn too, for a quarter of the remaining loss.
     rows_limit : int, optional
-        With `max_rows` and public keys: a public limit of the rows of a person in a group; no
-        person may be in more groups than `max_groups`. Then a quarter of the loss, or the weight of
-        "rows lost" in `weights` of `agg`, pays for an estimate of how many rows of people with more
-        than `max_rows` are left out, and the error bars of counts and sums include that bias.
+        With `max_rows` and public keys: a number of rows of a person in a group that nobody
+        exceeds, and that is publicly known. Nobody may be in more groups than `max_groups` either.
+        Then the error bars of counts and sums include the bias of leaving out rows beyond
+        `max_rows`. A quarter of the loss pays to estimate the number of these rows; the weight
+        "rows lost" in `weights` of `agg` changes that share.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
 
     Returns
     -------
     GroupBy
-        Its methods release one statistic, `agg` several.
+        Each method releases one statistic of all groups; `GroupBy.agg` releases several.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, SourceError
-        For a column that does not exist or holds no keys, keys that occur twice or have another
-        type, or bounds of people without `ids`.
+        If a column does not exist or cannot hold keys, if a key occurs twice or has another type
+        than its column, or if a bound on people is given without `ids`.
 
     See Also
     --------
@@ -114,8 +118,9 @@ def group_by(
 
     Notes
     -----
-    Cost: one read of the table, and with `ids` one more for ranks and bins; some bytes a group for
-    sums, and with `ids` for each person in each group; twenty bytes a row for quantiles.
+    *Cost.* One read of the table; with `ids`, ranks and bins take a second one. Sums take some
+    bytes of memory for each group, or with `ids` for each person in each group. Quantiles take
+    twenty bytes a row.
 
     Examples
     --------
@@ -183,15 +188,16 @@ def select_keys(
 
     Privacy
     -------
-    Neighbors differ in one row, or with `ids` in all rows of one person, added or removed, or
-    replaced. The call is (`epsilon`, `delta`)-DP. With one key a person the rule is optimal
-    (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022). With more keys, people with fewer keys
-    have a larger weight. There are two rounds, and the second round leaves out the keys that the
-    first round has shown. In a database, and for an epsilon of less than about .03, the loss
-    (Kairouz, Oh and Viswanath, ICML 2015) or a divergence is divided among the keys of a person,
-    whichever division shows keys of fewer people. Proofs are in
-    ``dpfast/selection/key_selection.py``. Each key is shown with exactly its probability. A key
-    that nobody has is never shown.
+    Neighbors differ in one row, or with `ids` in all rows of one person. The rows are added or
+    removed, or replaced. The call is (`epsilon`, `delta`)-DP. A key is shown with a probability
+    that grows with the number of people who have it. A key that nobody has is never shown.
+
+    If each person has one key, these probabilities are optimal (Desfontaines, Voss, Gipson and
+    Mandayam, PoPETs 2022). If people have several keys, those with fewer keys have a larger weight,
+    and there are two rounds: the second one leaves out the keys that the first one has shown. In a
+    database, and for an epsilon of less than about .03, the loss (Kairouz, Oh and Viswanath, ICML
+    2015) or a divergence is divided among the keys of a person; the division that shows keys of
+    fewer people is taken. Proofs are in ``dpfast/selection/key_selection.py``.
 
     Parameters
     ----------
@@ -202,7 +208,7 @@ def select_keys(
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id. Without `ids` each row is another person.
     max_groups : int or "auto", optional
-        With `ids`, the largest number of keys of a person that count. If a person has more keys, a
+        With `ids`: the largest number of keys of a person that count. If a person has more keys, a
         random choice of them counts. "auto" draws the bound for a quarter of the loss.
     epsilon, delta : float, Fraction or Decimal
         The loss: both numbers together.
@@ -221,18 +227,18 @@ def select_keys(
     Returns
     -------
     ndarray
-        The keys in ascending order, in the type of the column; Python objects for a column without
-        a type. Text that is not UTF-8 is returned as bytes, which can be used as public keys of the
-        column.
+        The keys in ascending order and in the type of the column. A column without a type, such as
+        a list, gives Python objects. Text that is not UTF-8 is returned as bytes, which
+        `dpfast.group_by` takes as public keys of the column.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError
-        For a bad argument, or too small a budget; nothing has been spent.
+        If an argument breaks a rule, or too little of the budget is left. Nothing has been spent.
 
     Notes
     -----
-    Cost: one read of the column, or two with `ids` in Dask or Spark.
+    *Cost.* One read of the column, or two with `ids` in Dask or Spark.
 
     Examples
     --------
@@ -251,14 +257,17 @@ def select_keys(
 class GroupBy(Methods):
     """The groups of the rows of a table, as `group_by` returns them.
 
-    Every method takes the arguments of the plain function of its name, and a loss for all groups
-    together: `epsilon` alone, `epsilon` with `delta`, or `rho`. Private keys cost `delta`, and half
-    of the loss of a method. The answer is a dict of arrays: the keys, the statistic under the name
-    of the method, and the half-width of its error bar (of 95 percent) if it follows from public or
-    noisy numbers. For a column of dates, times or durations, bounds and answers have its type; a
-    sum is one of durations, and a standard deviation is a duration. Bounding leaves out rows of
-    people who have more rows or groups than allowed: error bars do not include this bias, except
-    with `rows_limit`.
+    Every method takes the arguments of the function of the same name in dpfast, and one loss for
+    all groups together: `epsilon` alone, `epsilon` with `delta`, or `rho`. Private keys need
+    `delta`, and take half of the loss of a method.
+
+    The answer is a dict of arrays: the keys, the statistic under the name of the method, and the
+    half-width of its 95 % error bar, if public or noisy numbers determine it. For a column of
+    dates, times or durations, bounds and answers have the type of the column. Its sums and standard
+    deviations are durations.
+
+    If a person has more rows or groups than allowed, some rows are left out. Error bars include
+    this bias only with `rows_limit`.
 
     Examples
     --------
@@ -331,36 +340,41 @@ class GroupBy(Methods):
         Parameters
         ----------
         statistics : mapping of str to Statistic
-            Statistics by the names of their columns in the answer: classes such as `dpfast.Mean`,
-            with a column, or results of the functions in `dpfast.stat`.
+            The statistics, by the names that they get in the answer: ``{"n": dp.stat.count()}``. A
+            statistic is a result of a function in `dpfast.stat`, which are the classes such as
+            `dpfast.Mean` under other names.
         epsilon, delta, rho : float, Fraction or Decimal, optional
             The loss of all statistics together.
         weights : mapping of str to number, optional
-            The weights of the statistics in the loss, by the same names; the name "keys" is for
-            private keys. A weight that is left out is 1. A part that a statistic does not use
-            (delta, if noise without it is smaller) is not spent.
+            The weight of each statistic when the loss is divided, by the same names; by default 1.
+            The name "keys" stands for private keys. If a statistic does not use its part of
+            `delta`, because noise without it is smaller, that part is not spent.
         where : array_like of bool, shape (n,), optional
-            The rows to use, each a function of that row alone.
+            A mask of the rows to use; each entry must be a function of its row alone.
         budget : Budget, optional
-            Pays before data or randomness are touched; by default the budget of the ``with`` block.
+            The budget that pays, before rows are read or random bits are drawn; by default the
+            budget of the ``with`` block.
         rng : Generator, optional
-            By default the secure one.
+            The source of random bits, by default the secure one.
 
         Returns
         -------
         Answer
-            A dict of arrays: the keys; each statistic, under its name (several quantiles, and bins,
-            under the name followed by their own names); its error bar, under the name and " error".
-            The error bar of quantiles is under the name and " error in ranks": at most so many rows
-            lie between answer and quantile, in 95 of 100 answers. The ends of `quantile_interval`
+            A dict of arrays. First come the columns of keys. A statistic ``"x"`` is the column
+            ``"x"``, and the half-width of its error bar is ``"x error"``. Several quantiles, and
+            bins, have a column each, such as ``"x 0.25"``.
+
+            For quantiles ``"x error in ranks"`` is a number of rows: in 95 of 100 answers, at most
+            so many rows lie between the answer and the quantile. The ends of `quantile_interval`
             are in units of the data.
 
         Raises
         ------
         ArgumentError, ArgumentTypeError, SourceError, BudgetError
-            For a bad argument, or too small a budget; nothing has been spent.
+            If an argument breaks a rule, or too little of the budget is left. Nothing has been
+            spent.
         DataError
-            NaN or null under ``nan="raise"``.
+            If there is a NaN or null under ``nan="raise"``.
 
         Examples
         --------
@@ -393,21 +407,21 @@ class GroupBy(Methods):
     ) -> Prepared[Answer]:
         """Release the most frequent keys, roughly the most frequent first.
 
-        Each key is a draw of the exponential mechanism among the counts of the remaining keys, as
-        in `dpfast.selection.top_k`. The number of groups that a person is in does not matter for
-        the loss.
+        The exponential mechanism draws one key after the other, by the counts of the keys that
+        remain, as in `dpfast.selection.top_k`. A person may be in any number of groups: the loss is
+        the same.
 
         Parameters
         ----------
         k : int
-            The number of keys; of private keys there may be fewer.
+            The number of keys. If keys are private, there may be fewer.
         epsilon, delta, rho, where, budget, rng
             As in `agg`.
 
         Returns
         -------
         Answer
-            The keys alone.
+            The keys, without their counts.
         """
         size = checks.whole("k", k, 1)
         keys = self._grouping.keys
@@ -431,7 +445,7 @@ class GroupBy(Methods):
 
         Privacy
         -------
-        As `dpfast.select_keys`, which is the same for one column.
+        As `dpfast.select_keys`, which does the same for one column.
 
         Parameters
         ----------
@@ -448,7 +462,8 @@ class GroupBy(Methods):
         Raises
         ------
         ArgumentError, ArgumentTypeError, BudgetError
-            For a bad argument, or too small a budget; nothing has been spent.
+            If an argument breaks a rule, or too little of the budget is left. Nothing has been
+            spent.
 
         Examples
         --------

@@ -1,12 +1,12 @@
 """The number of distinct values of a column or a table, with noise.
 
-A row that is added or removed changes the number by at most 1. The same holds for a replaced row:
-removing the old value lowers the number by at most 1, and adding the new one raises it by at most
-1. A person of whom at most L values count changes it by at most L. It also holds for a person who
-is replaced by another: at most L values are removed and at most L are added, and these changes have
-opposite signs.
+A row that is added or removed changes the number by at most 1. A replaced row does so, too:
+removing the old value lowers the number by at most 1, and adding the new value raises it by at most
+1. A person of whom at most L values count changes the number by at most L. If a person is replaced
+by another, at most L values are removed and at most L are added. These changes have opposite signs,
+so the number again changes by at most L.
 
-The values of a person that count are a uniform choice by a fresh secret key, which does not depend
+A fresh secret key chooses uniformly which values of a person count, and the choice does not depend
 on other people (`tables.bounding`). So there is a coupling in which the kept values of all other
 people stay the same.
 """
@@ -57,12 +57,13 @@ class Values(Table):
 class CountDistinct(Statistic[int]):
     """The number of distinct values, as a statistic to measure; in groups, the number of people.
 
-    For a unit with ids at most `max_rows` distinct values count; equal values count as one.
+    If the unit is a person, at most `max_rows` distinct values of each person count. For the
+    theorem see `dpfast.count_distinct`.
 
     Parameters
     ----------
     column : None
-        The data are columns of values; see `dpfast.count_distinct`, which has the theorem.
+        Must be left out, because all columns of the data count.
 
     Raises
     ------
@@ -113,7 +114,7 @@ class Distinct(Mechanism[int]):
     Parameters
     ----------
     noise : IntegerNoise
-        For as many values as a step may take away or bring.
+        Noise for the number of values that one step between neighbors can add or remove.
     neighbors : {"add-remove", "replace"}
     ids : str or None
         The name of the ids; None if the privacy unit is a row.
@@ -168,27 +169,26 @@ def count_distinct(
 
     Privacy
     -------
-    Neighbors differ in one row, or with `ids` in all rows of one person, added or removed, or
-    replaced. The call satisfies the requested loss. A row changes the number by at most 1 under
-    both relations, and a person with at most `max_groups` counted values changes it by at most that
-    many (``dpfast/groups/distinct.py``). The number is exact, and the noise is an exact integer for
-    that sensitivity (Dwork, McSherry, Nissim and Smith, TCC 2006; discrete Gaussian: Canonne,
-    Kamath and Steinke, NeurIPS 2020).
+    Neighbors differ in one row, or with `ids` in all rows of one person. The rows are added or
+    removed, or replaced. The call satisfies the requested loss. Under both relations a row changes
+    the number by at most 1, and a person changes it by at most `max_groups`
+    (``dpfast/groups/distinct.py``). Integer noise for this sensitivity is added to the exact number
+    (Dwork, McSherry, Nissim and Smith, TCC 2006; discrete Gaussian: Canonne, Kamath and Steinke,
+    NeurIPS 2020).
 
     Parameters
     ----------
     data : array_like, table, or source
-        Integers, text, bytes, booleans, categories, dates or times, as in `dpfast.select_keys`;
-        floating-point numbers are refused, because their equality is unreliable. A null is not a
-        value. In a table the values of all columns of a row together are one value, unless one of
-        them is null.
+        Integers, text, bytes, booleans, categories, dates or times. Floating-point numbers are
+        refused, because their equality is unreliable. A null is not a value. In a table each row is
+        one value, made of all columns. A row with a null is not a value.
     ids : array_like of shape (n,), or str, optional
         The id of the person that each row belongs to, or the name of the column of ids, which is
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id. Rows without an id are ignored.
     max_groups : int, optional
-        With `ids`, and only then: the largest number of distinct values of a person that count. If
-        a person has more, a random choice of them counts, so values of few people may be lost;
+        With `ids` only: the largest number of distinct values of a person that count. If a person
+        has more, a random choice of them counts. Values that few people have may then be lost, and
         error bars do not include this bias.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
@@ -212,7 +212,7 @@ def count_distinct(
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError
-        For a bad argument, or too small a budget; nothing has been spent.
+        If an argument breaks a rule, or too little of the budget is left. Nothing has been spent.
     DataError
         If there are more values than fit in memory.
 
@@ -223,10 +223,10 @@ def count_distinct(
 
     Notes
     -----
-    Values are held as 128 bits each, long text as hashes of that size under a secret key.
+    Each value is held as 128 bits. Long text is held as a hash of that size under a secret key.
 
-    Cost: one read of the data, or two with `ids`; some 80 to 160 bytes of memory for each distinct
-    value, whatever its length, and a byte a row with `ids`.
+    *Cost.* One read of the data, or two with `ids`. Each distinct value takes some 80 to 160 bytes
+    of memory, whatever its length. With `ids` each row takes one byte more.
 
     Examples
     --------

@@ -260,15 +260,16 @@ def half_width(parts: Sequence[Residuals], failure: float) -> float:
 class MarginalTables(Mapping[Names, Answer], Noted):
     """The answer of `dpfast.marginals`: a table of counts for each marginal, all from one release.
 
-    A marginal is found by its names in any order, and so is each marginal of a subset, at no cost;
-    they are consistent: a table summed over an attribute is the table without it.
+    ``answer["sex", "age"]`` is the table of a marginal. The names may be in any order, and some may
+    be left out: ``answer["sex"]`` is a table, too, at no cost. The tables are consistent. If a
+    table is summed over an attribute, the result is the table without this attribute.
 
     Attributes
     ----------
     edges : dict of str to ndarray
-        The edges of bins, or the categories, of each attribute.
+        The edges of the bins of each attribute, or its categories.
     requested : tuple of tuple of str
-        The marginals of the request.
+        The marginals that the call requested, as the names of their attributes.
 
     Examples
     --------
@@ -327,7 +328,8 @@ class MarginalTables(Mapping[Names, Answer], Noted):
         Parameters
         ----------
         *names : str
-            The names of a marginal, or of a part of one; without names it is the number of rows.
+            The attributes of a requested marginal, or some of them. Without names, the result is
+            the number of rows.
 
         Returns
         -------
@@ -349,7 +351,7 @@ class MarginalTables(Mapping[Names, Answer], Noted):
         Returns
         -------
         float
-            In rows. It depends on public numbers alone.
+            A number of rows. It depends on public numbers only.
         """
         share = checks.share("confidence", confidence)
         return half_width([part for part, _ in self._parts(names)], 1 - share)
@@ -397,7 +399,7 @@ class Marginals(Statistic[MarginalTables]):
     Parameters
     ----------
     column : str, optional
-        Must be left out: the attributes are columns.
+        Must be left out, because marginals are of several columns.
     ways : int or sequence of sequences of str, default 2
     categories : mapping of str to sequence of str, float or bool, optional
     bins : mapping of str to int or sequence of float, optional
@@ -652,38 +654,41 @@ def _names(argument: str, value: Any, declared: Sequence[str]) -> Names:
 def marginals(data: Any, **arguments: Any) -> Any:
     """Release all k-way marginals of a table as consistent counts of least total variance.
 
-    The 2-way marginals of ten attributes are 45 tables of counts. They share totals and tables of
-    one attribute, so noise is added to the residual of each table, which is the part that does not
-    follow from smaller tables.
+    A marginal counts the rows for each combination of values of some attributes, which are columns
+    with public categories or bins. The 2-way marginals of ten attributes are 45 tables of counts.
+    These tables share totals and counts of single attributes. So noise is added to the residual of
+    each table only: the part that does not follow from tables of fewer attributes.
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed (`n` is private), or replaced
-    (`n` is public). The call satisfies the requested loss, for all marginals together. A row
-    changes the residual of attributes with d_i categories by at most prod (d_i - 1) / d_i in
-    squared L2 norm. Counts are exact. Noise is discrete Gaussian on a lattice that contains these
-    changes, or rounded Gaussian for `delta`. The losses of the residuals add up to the requested
-    loss (Canonne, Kamath and Steinke, NeurIPS 2020; Xiao, He, Zhang and Kifer, NeurIPS 2023).
-    Categories and bins must not come from the data. For a replaced row, each residual has a
-    separate bound.
+    Neighbors are datasets that differ in one row, which is added or removed (`n` is private), or
+    replaced (`n` is public). The call satisfies the requested loss, for all marginals together. A
+    row that is added or removed changes the residual of attributes with d_i categories by at most
+    prod (d_i - 1) / d_i in squared L2 norm. For a replaced row, each residual has another bound.
+    Counts are exact. Noise is discrete Gaussian on a lattice that contains these changes, or
+    rounded Gaussian for `delta`. The losses of the residuals add up to the requested loss (Canonne,
+    Kamath and Steinke, NeurIPS 2020; Xiao, He, Zhang and Kifer, NeurIPS 2023). Categories and bins
+    must not come from the data.
 
     Parameters
     ----------
     data : table, matrix, file or source
-        A table with named columns, of which only the attributes are read; or a matrix with a column
-        for each attribute, those with categories first.
+        A table with named columns, of which only the attributes are read. Or a matrix with a column
+        for each attribute, where attributes with categories come first.
     ways : int or sequence of sequences of str, default 2
         The number of attributes of each marginal, or a list of marginals: ``[("sex", "age"),
         "race"]``.
     categories : mapping of str to sequence of str, float or bool, optional
-        The public values of each attribute with categories, as in `histogram`.
+        The public values of each attribute that has categories, as in `histogram`.
     bins : mapping of str to int or sequence of float, optional
-        The bins of each attribute of numbers, as in `histogram`.
+        The bins of each attribute that holds numbers, as in `histogram`: a number of bins, or their
+        edges.
     bounds : mapping of str to (float, float), optional
-        Public limits of bins that are given by number.
+        Public limits of each attribute whose `bins` are a number.
     importance : mapping of tuples of str to float, optional
-        The weight of the variance of a marginal's cells in the total, from 1e-6 to 1e6, by default
-        1: ``{("sex", "age"): 10}``.
+        Weights for some marginals: ``{("sex", "age"): 10}``. The noise makes the total variance
+        least, and in this total the cells of a marginal count with its weight. A weight is from
+        1e-6 to 1e6, by default 1.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. Noise is Gaussian, so
         `epsilon` alone is refused.
@@ -697,7 +702,7 @@ def marginals(data: Any, **arguments: Any) -> Any:
         then not part of the data. The privacy unit is a person: neighbors differ in all rows of one
         id.
     max_rows : int, optional
-        With `ids`, and only then: how many rows of a person count at most.
+        With `ids` only: the largest number of rows of a person that count.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default the budget
         of the ``with`` block.
@@ -709,15 +714,16 @@ def marginals(data: Any, **arguments: Any) -> Any:
     -------
     MarginalTables
         A mapping from the names of each marginal to a dict of arrays, which pandas and Polars
-        accept: a column for each attribute (for bins the lower edges), ``count``, and ``error``,
-        the half-width of a 95 % error bar. ``counts("sex", "age")`` has an axis for each attribute.
-        Counts are unbiased float64, so they may be negative. A row with a missing attribute, or
-        with one in no bin or category, is in no marginal at all.
+        accept. The dict has a column for each attribute (for bins, their lower edges), ``count``,
+        and ``error``, the half-width of a 95 % error bar. ``answer.counts("sex", "age")`` is an
+        array with an axis for each attribute. Counts are unbiased float64 numbers, so they may be
+        negative. If an attribute of a row is missing, or in no bin or category, then no marginal
+        counts the row.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError, DataError
-        As `histogram`. Marginals of more than 2**30 cells in all are refused, and `epsilon` alone.
+        As `histogram`; also for `epsilon` alone, and for more than 2**30 cells in all marginals.
 
     See Also
     --------
@@ -725,8 +731,8 @@ def marginals(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    Cost: one read of the data, which adds 1 to a count for each marginal and each subset of its
-    attributes, and a noise sample for each of these counts.
+    *Cost.* One read of the data. Each row adds 1 to one count of each marginal, and of each subset
+    of its attributes. Each of these counts takes a noise sample.
 
     References
     ----------

@@ -99,8 +99,8 @@ DOC = """
     Returns
     -------
     Answer
-        The keys, and `{name}` with its error, as `agg` returns them: what `dpfast.{name}` returns,
-        of each group.
+        The keys, and for each group what `dpfast.{name}` returns, in the column `{name}`. Error
+        bars are as in `agg`.
     """
 
 
