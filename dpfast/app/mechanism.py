@@ -1,8 +1,8 @@
 """`mechanism`: a release without its data, as an object.
 
 The object holds the public name of a function and the public arguments of a call, and nothing else.
-Its loss and its expected error are those that the call itself states (`budget.release.prepare`) for
-data of no rows: so a loss has one source, and a mechanism cannot promise more than the call.
+The call itself states the loss and the expected error (`budget.release.prepare`), for data of no
+rows. So there is one source of losses, and a mechanism cannot promise more than the call.
 """
 
 from __future__ import annotations
@@ -53,21 +53,20 @@ RULE = "a number, a text, True, False, None, or a list of these"
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class mechanism(Preparing[Any]):
-    """A release without its data: its loss and its expected error are known before it is run.
+    """A release without its data, whose loss and expected error are known before it is run.
 
     Parameters
     ----------
     function : callable
         A release of one column or table, such as ``dp.median``.
     columns : int, optional
-        How many columns the data have; by default they are one column. The properties of the
-        mechanism are those for such data.
+        The number of columns of the data. If left out, the data are one column.
     dtype : str, default "float64"
-        The type of a column: "str" for text.
+        The type of the columns, for example "int64", or "str" for text.
     **arguments
-        Public arguments of the function, as numbers, texts and lists. The arguments that hold rows
-        (`where`, `weights`, `ids`), and `budget` and `rng`, are passed when the mechanism is
-        called.
+        Public arguments of the function, as numbers, texts and lists. Leave out `budget`, `rng`,
+        and the arguments that hold rows (`where`, `weights`, `ids`): these are passed when the
+        mechanism is called.
 
     Raises
     ------
@@ -80,9 +79,12 @@ class mechanism(Preparing[Any]):
 
     Notes
     -----
-    A mechanism is immutable, equals any other of the same function and arguments, and can be
-    pickled. Calling it is calling the function: the checks, loss, random bits and answer are the
-    same. A call with `where` may use other noise, for no more than the requested loss.
+    To call the mechanism is to call the function with these arguments: the checks, loss, random
+    bits and answer are the same. With `where` the noise may be another one, for no more than the
+    requested loss.
+
+    A mechanism cannot be changed, and can be pickled. Two mechanisms of the same function and
+    arguments are equal.
 
     Examples
     --------
@@ -163,7 +165,7 @@ class mechanism(Preparing[Any]):
             The source of random bits, by default the secure one. `InsecureGenerator` is for tests;
             a budget refuses it.
         **rows
-            The arguments that hold rows: `where`, `weights`, `ids`.
+            The arguments with an entry for each row: `where`, `weights`, `ids`.
 
         Returns
         -------
@@ -202,7 +204,7 @@ class mechanism(Preparing[Any]):
 
     @property
     def loss(self) -> Loss:
-        """The loss of a call under `neighbors`; for the loss in a budget, see `Budget.cost`."""
+        """The loss of a call under `neighbors`; for the loss that a budget counts: `Budget.cost`."""
         return self._prepared().loss
 
     @property
@@ -219,19 +221,21 @@ class mechanism(Preparing[Any]):
 
     @property
     def noise(self) -> IntegerNoise | None:
-        """The noise that is added to integers, or None; it may use only a part of `loss`."""
+        """The noise that the mechanism adds to integers, or None. It may use a part of `loss`."""
         noise = self._prepared().integer_noise
         return noise if isinstance(noise, IntegerNoise) else None
 
     @property
     def calibration(self) -> dict[str, Any]:
-        """The public parameters of the noise, by name: distribution, standard deviation, rate.
+        """The public parameters of the noise, by name.
 
-        `noise` is its distribution; `deviation` is its standard deviation in the units of the data,
-        for a count, for each bin, or for a sum of rows; it is a list if there are several columns.
-        A draw of the exponential mechanism has the `rate` in its weights exp(-rate ranks). Noise
-        for a smooth sensitivity S has `alpha` and `beta`: its scale is S / alpha, and secret. Empty
-        if the noise depends on the number of rows or of columns; `expected_error` covers all cases.
+        Noise that is added has ``noise``, the name of its distribution, and ``deviation``, its
+        standard deviation in units of the data (a list if there are several columns). A draw of the
+        exponential mechanism has ``rate``, the factor in its weights exp(-rate ranks). Noise for a
+        smooth sensitivity S has ``alpha`` and ``beta``: its scale is S / alpha, and is secret.
+
+        The dict is empty if the noise depends on the number of rows or of columns. For such noise
+        see `expected_error`, which covers all cases.
         """
         return self._prepared().noise_parameters
 
@@ -241,7 +245,7 @@ class mechanism(Preparing[Any]):
         Parameters
         ----------
         rows : int, optional
-            The number of rows, for answers whose error depends on it.
+            The number of rows of the data. The error of some answers, such as means, depends on it.
         confidence : float, default 0.95
 
         Returns
@@ -252,7 +256,7 @@ class mechanism(Preparing[Any]):
         return expected_error(self._prepared(), rows=rows, confidence=confidence)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the mechanism as a dict of JSON's types, with a version and exact numbers as text.
+        """Return the mechanism as a dict of JSON's types, in which numbers are exact texts.
 
         Returns
         -------
@@ -281,7 +285,7 @@ class mechanism(Preparing[Any]):
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            If it is not such a dict, is of another version, or has arguments that break a rule.
+            If `to_dict` of this version did not write the dict, or an argument breaks a rule.
         """
         rule = f"what mechanism.to_dict of version {VERSION} writes"
         if not isinstance(written, Mapping) or written.get("mechanism") != VERSION:

@@ -13,23 +13,24 @@ from ..rng import Generator
 class session:
     """Release answers with their error bars and records, paid for by one budget.
 
-    A session has each function of `dpfast.STATISTICS` as a method that returns a `Release`;
-    ``release(function, ...)`` returns the `Release` of any other function.
+    A session has a method for each function of `dpfast.STATISTICS`: ``session.mean(...)`` is
+    ``dpfast.mean(...)``. The method returns a `Release`, which holds the answer, its error bar and
+    its record. For any other function, ``session.release(function, ...)`` does the same.
 
     Privacy
     -------
-    A method calls the function of the same name: the loss and the neighbors are the same, and
-    `budget` pays. The error bar is computed from public numbers and from noisy numbers that the
-    call paid for, so it is post-processing (Dwork and Roth, 2014, proposition 2.1).
+    A method calls the function of the same name. So the loss and the neighbors are the same, and
+    `budget` pays. The error bar is post-processing (Dwork and Roth, 2014, proposition 2.1), because
+    it is computed from public numbers, and from noisy numbers that the call has paid for.
 
     Parameters
     ----------
     budget : Budget, optional
         The budget that pays for all calls.
     confidence : float, default 0.95
-        The share of answers within the error bar.
+        The share of answers that lie within their error bar.
     version : str, optional
-        The version of the data, for the records. The version must not come from rows.
+        A name for the version of the data, which the records show. It must not come from rows.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
@@ -38,10 +39,6 @@ class session:
     ------
     ArgumentError, ArgumentTypeError
         If an argument breaks its rule.
-
-    Notes
-    -----
-    Cost: as for the functions.
 
     Examples
     --------
@@ -82,9 +79,9 @@ class session:
         Parameters
         ----------
         function : callable
-            A function or a method that makes a release, a `Measurement` or a `dpfast.mechanism`.
+            A function or method that makes a release, a `Measurement`, or a `dpfast.mechanism`.
         *args, **kwargs
-            Its arguments, without ``budget`` and ``rng``.
+            The arguments of the function, without ``budget`` and ``rng``.
 
         Returns
         -------
@@ -113,12 +110,12 @@ class session:
         Parameters
         ----------
         data, by, **groups
-            As of `dpfast.group_by`.
+            The arguments of `dpfast.group_by`.
 
         Returns
         -------
         object
-            It has the methods of `GroupBy`, each of which returns a `Release`.
+            An object with the methods of `GroupBy`. Each method returns a `Release`.
 
         Raises
         ------

@@ -43,7 +43,7 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
     Parameters
     ----------
     mode : {"stdout", "dicts"}, default "stdout"
-        "dicts" returns the information as dicts of JSON types instead.
+        With "dicts" the information is returned as dicts of JSON types, and not printed.
 
     Returns
     -------
@@ -52,11 +52,11 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
     Raises
     ------
     ArgumentError
-        For another mode.
+        If `mode` is anything else.
 
     Notes
     -----
-    The instruction set is chosen when dpfast is imported; answers do not depend on it.
+    The instruction set is chosen when dpfast is imported. Answers do not depend on it.
 
     Examples
     --------

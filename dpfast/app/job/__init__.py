@@ -1,4 +1,4 @@
-"""Run many releases over one file, in few passes and on one budget, resumably.
+"""Run many releases over one file, in few passes and on one budget; a job can be resumed.
 
     run(path)        do what `dpfast run job.toml` does
     explain(path)    return cost and expected errors of a job; no row is read, nothing is spent
@@ -32,56 +32,57 @@ def run(
 
     Privacy
     -------
-    All answers together satisfy the loss of the job under its neighboring relation, by basic
-    composition (Dwork, McSherry, Nissim and Smith, TCC 2006): the shares of the releases add up to
-    this loss. With a ledger this holds for any number of runs, killed or not, one after the other
-    or at the same time: only the first answer that was recorded for a spend is shown
-    (``dpfast/app/job/runner.py`` has the argument). The ledger then holds the answers: protect the
-    ledger as you protect the answers.
+    The shares of the releases add up to the loss of the job. So all answers together satisfy this
+    loss under the neighboring relation of the job, by basic composition (Dwork, McSherry, Nissim
+    and Smith, TCC 2006). With a ledger you may run the job again, after it was killed, or twice at
+    the same time: the promise still holds, because only the first answer that was recorded for a
+    spend is shown (``dpfast/app/job/runner.py`` has the argument). The ledger then holds the
+    answers, so protect it as you protect them.
 
     Parameters
     ----------
     path : str or path-like
-        The job, a TOML file; ``docs/guide/command-line.md`` describes it. Paths in it are relative
-        to the directory of this file.
+        The job: a TOML file, as ``docs/guide/command-line.md`` describes it. Paths in the file are
+        relative to its directory.
     report : str or path-like, optional
-        A file for the answers as one HTML page, with charts and error bars; it ends in .html. The
-        page has no script and loads nothing. ``[output]`` of the job may name such a file, too.
+        A file that ends in .html. The answers are written to it as a page with charts and error
+        bars, which has no script and loads nothing. ``[output]`` of the job may name it instead.
     progress : bool or callable, optional
-        True for a bar on the standard error stream (needs Rich), or ``progress(done, total)`` about
-        the rows of each pass. The number of passes may depend on the data: the progress is not
-        private.
+        True shows a bar on the standard error stream, which needs Rich. A function is called as
+        ``progress(done, total)``, with numbers of rows of the current pass. NOT PRIVATE: the number
+        of passes may depend on the data.
 
     Returns
     -------
     Results
-        ``results[name]`` is the answer of a release, ``results.table()`` has all of them with error
-        bars. ``results[name]`` of a release that failed because of its data raises the error, and
-        `Results.check` raises the first such error; the other releases have their answers.
+        ``results[name]`` is the answer of a release. ``results.table()`` has all answers with their
+        error bars. If a release failed because of its data, ``results[name]`` raises the error, and
+        the other releases have their answers. `Results.check` raises the first such error.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, SourceError, MissingExtraError
-        If the job, one of its releases or one of its files is wrong; nothing has been spent.
+        If the job, one of its releases, or one of its files is wrong. Nothing has been spent.
     BudgetError
-        If the ledger has too little left; nothing has been spent.
+        If too little is left in the ledger. Nothing has been spent.
     LedgerError
         If the ledger cannot be used.
 
     Notes
     -----
-    Each release runs in a thread; the threads wait for each other at the beginning of each pass. A
-    release that is already paid for in the ledger is not paid for again, and a recorded answer is
-    not computed again. Two releases are the same if they agree in name, statistic, columns,
-    arguments, neighboring relation, mechanism and loss, and in the data's path and the version that
-    ``[data]`` gives them; without a version, in path, size and time of change. So a job that
-    changed in one place pays for the changed releases (for all releases, if shares changed), and a
-    rewritten file counts as new data unless its version is the same. Without a ledger a budget in
-    memory pays, which ends with the program.
+    *A second run.* If the ledger has an entry for a release, the release is not paid for again; if
+    the entry has the answer, it is not computed again. The entry is for the same release if name,
+    statistic, columns, arguments, neighboring relation, mechanism and loss are the same, and the
+    data, too. The data are the same if their path and the version in ``[data]`` are; without a
+    version, if path, size and time of change are. So if you change one release, the next run pays
+    for this release, and also for all others if their shares changed. A file that was written again
+    counts as new data, unless ``[data]`` gives it the same version.
 
-    Cost: as many passes over the file as the release with the most passes needs, each over all
-    columns that are used, for at most 64 releases at a time; and two small writes for each release,
-    where writes at about the same time share a transaction.
+    *Without a ledger* a budget in memory pays, which ends with the program.
+
+    *Cost.* Up to 64 releases run at the same time, each in a thread, and share their passes over
+    the file. So there are as many passes as the release with the most passes needs. A pass reads
+    all columns that are used. Each release takes two small writes to the ledger.
 
     Examples
     --------
@@ -144,12 +145,14 @@ def explain(path: str | os.PathLike[str]) -> Facts:
     Returns
     -------
     dict
-        As JSON types. Each of ``releases`` has its mechanism, share, loss, expected error and
-        passes. The other entries are the total loss, the number of rows if it is public or guessed
-        in the job, the number of passes (None if blocks decide it), and the budget that remains now
-        and after a run. 95% of all answers are within the half-width of the error bar around the
-        answer without noise; for a quantile it is a number of ranks. The error bar is None if it
-        does not follow from public numbers, and its ``note`` says why.
+        A dict of JSON types. Each of ``releases`` has its mechanism, share, loss, expected error
+        and number of passes. The other entries are the total loss, the number of rows (if it is
+        public, or the job has a guess), the number of passes (None if it is unknown), and the
+        budget that remains now and after a run.
+
+        95 % of all answers are within the half-width of the error bar around the answer without
+        noise. For a quantile the half-width is a number of ranks. If public numbers do not
+        determine the error bar, it is None, and its ``note`` says why.
 
     Raises
     ------
@@ -158,7 +161,7 @@ def explain(path: str | os.PathLike[str]) -> Facts:
 
     Notes
     -----
-    Negligible cost. Nothing is spent, and no ledger is created.
+    Nothing is spent, and no ledger is created.
 
     Examples
     --------
@@ -198,16 +201,12 @@ def report(results: Results) -> Facts:
     Returns
     -------
     dict
-        Everything in it may be published.
+        All entries may be published.
 
     Raises
     ------
     ArgumentTypeError
         If `results` is anything else.
-
-    Notes
-    -----
-    Negligible cost.
 
     Examples
     --------

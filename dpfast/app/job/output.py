@@ -53,14 +53,14 @@ NUMBERS = ("value", *BARS, "confidence", "epsilon", "delta", "rho")
 
 @dataclass(frozen=True, slots=True)
 class Results(Mapping[str, Answer]):
-    """The answers of a job by the names of its releases, in their order.
+    """The answers of a job, by the names of its releases: ``results["mean age"]``.
 
-    A release that failed raises its error when its answer is read.
+    If a release failed, reading its answer raises the error.
 
     Attributes
     ----------
     outcomes : tuple of Outcome
-        In the order of the job file.
+        The outcome of each release, in the order of the job file.
     passes : int
         NOT PRIVATE. The number of passes over the file, which may depend on the rows.
 
@@ -99,8 +99,8 @@ class Results(Mapping[str, Answer]):
         Returns
         -------
         pyarrow.Table
-            The columns of an output file that ends in .parquet. ``table.to_pandas()`` and
-            ``polars.from_arrow(table)`` make frames of it.
+            A table with the columns of an output file that ends in .parquet.
+            ``table.to_pandas()`` and ``polars.from_arrow(table)`` make data frames of the table.
 
         Raises
         ------
@@ -117,9 +117,9 @@ class Results(Mapping[str, Answer]):
         return pa.Table.from_pylist(list(rows(self)), schema=schema)
 
     def __getitem__(self, name: str) -> Answer:
-        """Return the answer of a release: a number, or a list of them; None for no answer.
+        """Return the answer of a release: a number or a list of numbers, or None for no answer.
 
-        For groups it is a dict of lists: the columns of `dpfast.group_by`, with times as text.
+        An answer by group is a dict of lists: the columns of `dpfast.group_by`, with times as text.
 
         Parameters
         ----------
@@ -132,9 +132,9 @@ class Results(Mapping[str, Answer]):
         Raises
         ------
         KeyError
-            If there is no such release.
+            If the job has no release of this name.
         DpfastError
-            If it failed.
+            If the release failed.
         """
         outcome = {outcome.release.entry.name: outcome for outcome in self.outcomes}[name]
         if outcome.error is not None:
@@ -247,11 +247,10 @@ def _explained(plan: Plan, release: Release) -> Facts:
 def passes(plan: Plan, release: Release) -> int | None:
     """Return the usual number of passes over the data that a release makes, or None if unknown.
 
-    It is None if the blocks of sample and aggregate decide it, and for tables of a database. Order
-    statistics need pivots: from a sample of the file, or from one more pass. If the number of rows
-    is private, row groups are not counted. A mean of the rows between pivots takes one more pass.
-    For rows that conditions select nothing is known beforehand. Groups take one pass; with ids a
-    pass before it bounds the contributions.
+    The number is None for tables of a database, and if the blocks of sample and aggregate determine
+    it. Order statistics need pivots, from a sample of the file or from one more pass. A mean of the
+    rows between pivots takes one more pass. If conditions select rows, no sample is assumed. The
+    mechanism of groups states its passes itself.
     """
     mechanism, entry = release.mechanism, release.entry
     if plan.job.sql is not None:
