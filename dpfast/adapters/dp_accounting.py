@@ -1,27 +1,29 @@
 """Conversion of losses of dpfast to events of dp-accounting, and back.
 
-    event = to_dp_event(budget)                   # for any accountant of theirs
+    event = to_dp_event(budget)                   # for any accountant of dp-accounting
     budget.spend(from_dp_event(event), neighbors="add-remove", what="trained elsewhere")
-    total(event, delta=1e-6)                      # the least epsilon that an accountant finds
+    total(event, delta=1e-6)                      # the least epsilon that an accountant proves
 
-An event of dp-accounting describes a mechanism; a loss of dpfast is what it costs. An event stands
-for a loss if its pair of distributions dominates every mechanism of that loss:
+An event of dp-accounting describes a mechanism. A loss of dpfast is the price of a mechanism. An
+event can represent a loss if its pair of distributions dominates every mechanism of that loss:
 
-* Pure(e) is ``DiscreteLaplaceDpEvent(e, 1)``. For a shift by 1 the loss of that noise has two
-  values, e with probability 1 / (1 + exp(-e)) and -e, which is randomized response with e, and that
-  dominates whatever is e-DP (Kairouz, Oh and Viswanath, ICML 2015).
-* A draw of Laplace noise (`dpfast.privacy.Draws` with `cells`) is the event of its distribution,
-  whose values may be vectors of that L1 norm. Continuous noise on several numbers is as many such
-  draws, and so are choices. Discrete noise on several numbers, or of more than `CELLS` cells, is
-  taken as pure, all together: that as many draws cost no less is proved for Renyi divergences only.
-* ZCDP(r) is ``ZCDpEvent(r)``. Discrete Gaussian noise is r-zCDP by theorem, but not dominated by
-  Gaussian noise, so it is no ``GaussianDpEvent``.
+* Pure(e) is ``DiscreteLaplaceDpEvent(e, 1)``. For a shift by 1 the privacy loss of this noise has
+  two values: e, with probability 1 / (1 + exp(-e)), and -e. So the pair is that of randomized
+  response with e, which dominates every e-DP mechanism (Kairouz, Oh and Viswanath, ICML 2015).
+* A draw of Laplace noise (`dpfast.privacy.Draws` with `cells`) is the event of its distribution.
+  The values may be vectors of the same L1 norm. Continuous noise on several numbers is several
+  draws, and several choices are, too. Discrete noise on several numbers, or of more than `CELLS`
+  cells, counts as one pure loss, because the bound by several draws is proved for Renyi divergences
+  only.
+* ZCDP(r) is ``ZCDpEvent(r)``. Discrete Gaussian noise is r-zCDP by theorem, but Gaussian noise does
+  not dominate it. So it is not a ``GaussianDpEvent``.
 * Gaussian noise that was calibrated to (epsilon, delta) and is rounded to integers is a
-  ``GaussianDpEvent``: integers plus rounded noise are a rounded sum. Any other Approx has no event.
+  ``GaussianDpEvent``, because an integer plus rounded noise is a rounded sum. Any other Approx has
+  no event.
 
-Events of ours hold for the relation of their loss, with the sensitivity inside. An accountant of
-theirs is to read them under ``ADD_OR_REMOVE_ONE``, whatever that relation is, since under another
-it would double the sensitivity once more.
+An event from `to_dp_event` contains the sensitivity under the relation of its loss. So use an
+accountant with ``ADD_OR_REMOVE_ONE``, whatever the relation is. With another relation the
+accountant would double the sensitivity.
 """
 
 from __future__ import annotations
@@ -64,20 +66,20 @@ def to_dp_event(what: Any) -> Any:
 
     Privacy
     -------
-    Nothing is spent and no row is read. The event dominates the loss, and every number in it is
-    rounded towards more loss (Kairouz, Oh and Viswanath, ICML 2015, for pure losses).
+    Nothing is spent and no row is read. The event dominates the loss (Kairouz, Oh and Viswanath,
+    ICML 2015, for pure losses). Every number in the event is rounded towards more loss.
 
     Parameters
     ----------
     what : Loss, dpfast.mechanism or Budget
-        For a budget: the entries of its history, each with the loss that the ledger counts, under
-        the relation and for the unit of the budget. Releases about disjoint parts are taken as if
-        each was about all rows, which is more than the ledger charges.
+        For a budget, the event composes the losses of all entries, under the relation and for the
+        privacy unit of the budget. Releases about disjoint parts count as if each was about all
+        rows, which is more than the ledger counts.
 
     Returns
     -------
     dp_accounting.DpEvent
-        For an accountant under ``ADD_OR_REMOVE_ONE``, for any relation of the loss.
+        Give it to an accountant with ``ADD_OR_REMOVE_ONE``, whatever the relation of the loss is.
 
     Raises
     ------
@@ -119,22 +121,23 @@ def from_dp_event(event: Any, *, neighbors: Neighbors = "add-remove") -> Loss:
     Parameters
     ----------
     event : dp_accounting.DpEvent
-        Gaussian, Laplace or discrete Laplace noise, randomized response, zCDP without xi, and
-        compositions of these.
+        Gaussian, Laplace or discrete Laplace noise, randomized response, zCDP without xi, or a
+        composition of these.
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        As in dp-accounting the sensitivities of noise are norms of the values, so the sensitivity
-        for a replaced row is twice as large. Randomized response is for "replace" only.
+        The neighboring relation. Under "replace" the sensitivity of noise is twice as large,
+        because in dp-accounting it is the norm of one value. Randomized response is for "replace"
+        only.
 
     Returns
     -------
     Pure, Draws or ZCDP
-        For `Budget.spend` with these neighbors.
+        The loss, for `Budget.spend` with these neighbors.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If it is no event, or one that has no loss of ours, which is named. (`total` has an
-        epsilon for whatever an accountant of theirs takes.)
+        If `event` is not an event, or no loss of dpfast can represent it; the message names the
+        event. (For such an event `total` may still have an epsilon.)
 
     Examples
     --------
@@ -159,20 +162,21 @@ def total(
 
     Privacy
     -------
-    Nothing is spent. The least of three bounds is returned: dp-accounting's by privacy-loss
-    distributions (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, PoPETs 2022) and by Renyi
-    divergences (Mironov, CSF 2017), each with the margin of `privacy.LossDistribution` for rounding
-    in float64, and that of `from_dp_event` and its conversion.
+    Nothing is spent. The result is the least of three bounds. Two are those of dp-accounting: by
+    privacy-loss distributions (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, PoPETs 2022), and
+    by Renyi divergences (Mironov, CSF 2017). Both get the margin of `privacy.LossDistribution` for
+    rounding errors of float64. The third is the loss from `from_dp_event`, converted to `delta`.
 
     Parameters
     ----------
     what : dp_accounting.DpEvent, Loss, dpfast.mechanism or Budget
     delta : float, Fraction or Decimal
-        Above 1e-12, less than 1, and chosen without the rows.
+        A number above 1e-12 and less than 1. It must not depend on the rows.
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        The neighboring relation of an event. Objects of dpfast have a relation already.
+        The neighboring relation of an event. A loss, mechanism or budget has its own relation.
     interval : float, default 1e-4
-        The grid of a privacy-loss distribution. Smaller is tighter and slower.
+        The grid of a privacy-loss distribution. A smaller grid gives a smaller epsilon, and takes
+        more time.
 
     Returns
     -------
@@ -181,7 +185,7 @@ def total(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If an argument breaks its rule, or no accountant takes the event, which is named.
+        If an argument breaks its rule, or no accountant accepts the event, which the message names.
 
     Examples
     --------

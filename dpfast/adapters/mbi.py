@@ -6,15 +6,15 @@
     clique = exponential_mechanism(errors, epsilon=0.1, budget=budget)
 
 AIM and MST select a marginal by the exponential mechanism, measure it with noise, and fit a model
-to the measurements, which costs nothing. The first two are releases here, and are paid for. A
-program that draws its own noise takes `dpfast.rng.generator` in place of NumPy's generators
-(``mechanism.prng``, or the `rng` of dpsynth): its samples are exact on a grid, and the program
-states the loss.
+to the measurements. The first two steps are releases here, and a budget pays for them. Fitting
+costs nothing. A program that draws its own noise can take `dpfast.rng.generator` in place of a
+NumPy generator (``mechanism.prng``, or the `rng` of dpsynth). Then samples are exact on a grid, and
+the program states the loss.
 
-A row is in one cell of a marginal, so counts differ by 1 in one cell where a row is added or
-removed, and by 1 in two where one is replaced. A value that is not a whole number is rounded down,
-and a value that is not a count becomes 0 or 2**53: neither increases the difference of two counts,
-and no value is refused.
+A row is in one cell of a marginal. So counts differ by 1 in one cell if a row is added or removed,
+and by 1 in two cells if a row is replaced. No value is refused: values are rounded down to whole
+numbers and clamped to counts from 0 to 2**53. Both steps never increase the difference of two
+counts.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ class Marginals:
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
         """Add integer noise to each count.
 
-        Gaussian noise that is rounded to integers has the loss of Gaussian noise, because a count
-        plus rounded noise is a rounded sum. If it is wide it replaces discrete Gaussian noise,
-        which takes twice the time.
+        A count plus rounded noise is a rounded sum. So Gaussian noise that is rounded to integers
+        has the loss of Gaussian noise. Wide noise is drawn in this way, because discrete Gaussian
+        noise takes twice the time.
         """
         noise = self.noise
         assert noise.shift == 0
@@ -162,26 +162,28 @@ def measure(
 
     Privacy
     -------
-    Neighbors differ in a row: by 1 in one cell under add-remove, by 1 in two cells under replace.
-    The requested loss holds, by integer noise (Ghosh, Roughgarden and Sundararajan, STOC 2009;
-    Canonne, Kamath and Steinke, NeurIPS 2020).
+    Neighbors differ in one row: counts differ by 1 in one cell under add-remove, and by 1 in two
+    cells under replace. Integer noise for this sensitivity satisfies the loss (Ghosh, Roughgarden
+    and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, NeurIPS 2020).
 
     Parameters
     ----------
     counts : array_like of numbers
-        The number of rows in each cell, in any shape; each row counts at most once, in one cell.
+        The number of rows in each cell, in any shape. A row may count in one cell only.
     loss : Pure, Approx or ZCDP
+        The loss of all counts together.
     neighbors : {"add-remove", "replace"}, optional
-        By default that of the budget, else "add-remove".
+        The neighboring relation: by default the relation of the budget, else "add-remove".
     budget : Budget, optional
-        Pays before noise is drawn.
+        The budget that pays, before noise is drawn.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------
     numpy.ndarray of int64
-        In the shape of the counts, not cut at 0.
+        The noisy counts, in the shape of `counts`. They may be negative.
 
     Raises
     ------
@@ -215,13 +217,13 @@ def measure_all(
 
     Privacy
     -------
-    As `measure`, where a row is in one cell of each marginal: the noise is for the joint
-    sensitivity of all (Canonne, Kamath and Steinke, NeurIPS 2020).
+    As `measure`. A row is in one cell of each marginal, and the noise is for the joint sensitivity
+    of all marginals (Canonne, Kamath and Steinke, NeurIPS 2020).
 
     Parameters
     ----------
     marginals : sequence of array_like
-        At least one.
+        The counts of each marginal, as in `measure`.
     loss : Pure, Approx or ZCDP
         The loss of all marginals together.
     neighbors, budget, rng
@@ -258,14 +260,15 @@ def deviation(loss: Loss, *, neighbors: Neighbors = "add-remove", marginals: int
     Parameters
     ----------
     loss : Pure, Approx or ZCDP
+        The loss of all marginals together.
     neighbors : {"add-remove", "replace"}, default "add-remove"
     marginals : int, default 1
-        How many are measured for this loss.
+        The number of marginals that are measured for this loss.
 
     Returns
     -------
     float
-        For ``LinearMeasurement(noisy, clique, stddev)`` of mbi.
+        The argument `stddev` of ``LinearMeasurement(noisy, clique, stddev)`` of mbi.
 
     Raises
     ------
@@ -300,28 +303,31 @@ def exponential_mechanism(
     Privacy
     -------
     On neighboring datasets every quality differs by at most `sensitivity`. The draw has
-    epsilon-bounded range, and costs epsilon (McSherry and Talwar, FOCS 2007) or at most
+    epsilon-bounded range. So it costs epsilon (McSherry and Talwar, FOCS 2007), or at most
     epsilon**2 / 8 in rho (Cesar and Rogers, ALT 2021).
 
     Parameters
     ----------
     qualities : mapping of candidates to numbers, or array_like
+        The private quality of each candidate.
     epsilon : float, Fraction or Decimal
     sensitivity : float, default 1.0
     base_measure : mapping of candidates to weights, or array_like of log-weights, optional
-        Public, in the form of the qualities: weights in a mapping, log-weights in an array.
+        Public weights of the candidates. A mapping of qualities takes a mapping of weights, and an
+        array of qualities takes an array of log-weights.
     monotonic : bool, default False
         Whether all qualities move in the same direction, as in `dpfast.selection.exponential`.
     neighbors : {"add-remove", "replace"}, optional
-        The relation that the sensitivity is for.
+        The relation for which the sensitivity holds.
     budget : Budget, optional
-        Pays before anything is drawn.
+        The budget that pays, before anything is drawn.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Returns
     -------
-    The candidate of a mapping, else the index.
+    The drawn candidate of a mapping, or the index of the drawn quality of an array.
 
     Raises
     ------

@@ -204,7 +204,7 @@ class mechanism(Preparing[Any]):
 
     @property
     def loss(self) -> Loss:
-        """The loss of a call under `neighbors`; for the loss that a budget counts: `Budget.cost`."""
+        """The loss of a call under `neighbors`; `Budget.cost` has the loss that a budget counts."""
         return self._prepared().loss
 
     @property

@@ -8,12 +8,13 @@
     median = space >> then_median(bounds=(0.0, 120.0), epsilon=0.5)
     median.map(1), median(ages)
 
-Each ``make_`` function takes a domain and a metric first, and ``then_`` is its variant for ``>>``,
-as in OpenDP; `register` adds them to its Context. `from_opendp` is the other way.
+As in OpenDP, each ``make_`` function takes a domain and a metric first, and has a ``then_`` variant
+for ``>>``. `register` adds the functions to OpenDP's Context. `from_opendp` turns a measurement of
+OpenDP into a mechanism of dpfast.
 
-A metric defines the neighbors: SymmetricDistance is add-remove, ChangeOneDistance is replace. A
-privacy map is the loss of dpfast for one step, converted to a group of `d_in` steps, and rounded
-up. OpenDP's accountant pays for a measurement, and a budget of dpfast is not used.
+A metric defines the neighbors: SymmetricDistance is add-remove, ChangeOneDistance is replace. The
+privacy map returns the loss of dpfast for a group of `d_in` rows, rounded up. OpenDP's accountant
+pays for a measurement, and no budget of dpfast does.
 """
 
 from .install import installed

@@ -19,12 +19,12 @@ from .spaces import atoms_of, theirs
 def installed() -> Iterator[None]:
     """Let OpenDP draw additive noise, noisy maximum and noisy top-k by dpfast in a ``with`` block.
 
-    Inside, `make_laplace`, `make_gaussian`, `make_geometric`, `make_noisy_max` and
-    `make_noisy_top_k` of OpenDP, their ``then_`` variants and their names in the Context are
-    replaced by those of this adapter; they are restored at the end. A measurement that is made
-    inside keeps working outside. It answers in the type of its domain, as in OpenDP: with a list
-    for a vector, and with integers clamped to the range of their type. Options that dpfast does not
-    have are refused: a granularity `k`, `bounds`, `negate`, and another measure.
+    Inside the block, functions of this adapter replace `make_laplace`, `make_gaussian`,
+    `make_geometric`, `make_noisy_max` and `make_noisy_top_k` of OpenDP, their ``then_`` variants,
+    and their names in the Context. OpenDP's functions are restored at the end. A measurement that
+    was made inside keeps working outside. As in OpenDP, it answers in the type of its domain: a
+    list for a vector, and integers clamped to the range of their type. Options that dpfast does not
+    support are refused: a granularity `k`, `bounds`, `negate`, and another measure.
 
     Privacy
     -------

@@ -42,9 +42,9 @@ def make_laplace(input_domain: Any, input_metric: Any, scale: Any) -> Any:
 
     Privacy
     -------
-    The metric gives the distance d of neighbors: in absolute value, or in L1 for a vector. The loss
-    is d / scale (Dwork, McSherry, Nissim and Smith, TCC 2006). Sums are rounded to a grid
-    correctly, so the map has no term for rounding.
+    Neighbors are at most d apart in the metric: in absolute value, or in L1 for a vector. The loss
+    is d / scale (Dwork, McSherry, Nissim and Smith, TCC 2006). Each number and its noise are added
+    before they are rounded to a grid. So rounding costs nothing, and the map has no term for it.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def make_laplace(input_domain: Any, input_metric: Any, scale: Any) -> Any:
     Returns
     -------
     Measurement
-        By MaxDivergence. Of a vector it answers with a NumPy array.
+        A measurement whose measure is MaxDivergence. For a vector it returns a NumPy array.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def make_gaussian(input_domain: Any, input_metric: Any, scale: Any) -> Any:
 
     Privacy
     -------
-    The metric gives the distance d of neighbors: in absolute value, or in L2 for a vector. The loss
+    Neighbors are at most d apart in the metric: in absolute value, or in L2 for a vector. The loss
     in rho is d**2 / (2 scale**2) (Bun and Steinke, TCC 2016; Canonne, Kamath and Steinke, NeurIPS
     2020).
 
@@ -98,7 +98,8 @@ def make_gaussian(input_domain: Any, input_metric: Any, scale: Any) -> Any:
     Returns
     -------
     Measurement
-        By ZeroConcentratedDivergence. Of a vector it answers with a NumPy array.
+        A measurement whose measure is ZeroConcentratedDivergence. For a vector it returns a NumPy
+        array.
 
     Raises
     ------
@@ -190,9 +191,9 @@ def make_top_k(
 
     Privacy
     -------
-    The metric gives the distance d of neighbors, in L-infinity. Each choice has a range of 2 d /
-    scale, or d / scale where scores are monotonic, and all of them compose (Durfee and Rogers,
-    NeurIPS 2019).
+    Neighbors are at most d apart in L-infinity. Each of the `k` choices has a bounded range of 2 d
+    / scale, or of d / scale if scores are monotonic. The loss is the composition of the choices
+    (Durfee and Rogers, NeurIPS 2019).
 
     Parameters
     ----------
@@ -270,10 +271,10 @@ def make_release(
 
     Privacy
     -------
-    Neighbors differ in rows: one is added or removed under SymmetricDistance, one is replaced under
-    ChangeOneDistance. The privacy map returns the loss of the release for a group of d rows
-    (`dpfast.privacy.group`; Dwork, McSherry, Nissim and Smith, TCC 2006). A call whose loss would
-    be larger is refused.
+    Neighbors differ in one row, which is added or removed under SymmetricDistance, and replaced
+    under ChangeOneDistance. For a distance of d rows, the privacy map returns the loss of the
+    release for a group of d rows (`dpfast.privacy.group`; Dwork, McSherry, Nissim and Smith, TCC
+    2006). If the loss of a call would be larger than the map says, the call is refused.
 
     Parameters
     ----------
@@ -283,15 +284,15 @@ def make_release(
     input_metric : Metric
         ``symmetric_distance`` or ``change_one_distance``, or their ordered variants.
     function : callable
-        A release of rows whose loss does not depend on them.
+        A release whose loss does not depend on the rows.
     **arguments
         Arguments of the function, with the loss: `epsilon`, `epsilon` with `delta`, or `rho`.
 
     Returns
     -------
     Measurement
-        By MaxDivergence, Approximate(MaxDivergence) or ZeroConcentratedDivergence, depending on the
-        requested loss.
+        A measurement whose measure is MaxDivergence for `epsilon`, Approximate(MaxDivergence) for
+        `epsilon` with `delta`, and ZeroConcentratedDivergence for `rho`.
 
     Raises
     ------
@@ -425,7 +426,7 @@ def make_histogram(
     Returns
     -------
     Measurement
-        For an array of integers.
+        A measurement that returns an array of integers.
 
     Raises
     ------
@@ -472,7 +473,7 @@ def make_kmeans(
     Returns
     -------
     Measurement
-        Of an array of `n_clusters` rows.
+        A measurement that returns an array of `n_clusters` rows.
 
     Raises
     ------
@@ -582,8 +583,8 @@ then_release = _then(make_release)
 def register() -> None:
     """Add the measurements to OpenDP's Context, as ``context.query().dpfast_median(...)``.
 
-    Each has the name of its ``make_`` function after ``dpfast_``. Once a process is enough, and
-    more do nothing. If `scale` is left out, the Context computes it.
+    The method of `make_median` is ``dpfast_median``, and so on. Call `register` once in a process;
+    further calls do nothing. If `scale` is left out, the Context computes it.
 
     Examples
     --------

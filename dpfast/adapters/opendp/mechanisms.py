@@ -58,7 +58,7 @@ class Measured(dp.extend.Mechanism[Any], dp.extend.Preparing[Any]):
         return self.prepare(data, budget=budget).run()
 
     def prepare(self, data: Any, *, budget: dp.Budget | None = None) -> dp.extend.Prepared[Any]:
-        """Check the arguments of a call without spending, for `Budget.cost`.
+        """Check the arguments of a call without spending anything; `Budget.cost` uses this.
 
         Parameters
         ----------
@@ -89,31 +89,32 @@ def from_opendp(measurement: Any, *, d_in: Any = 1, neighbors: Neighbors | None 
 
     Privacy
     -------
-    The loss is the value of the measurement's map at `d_in`, exactly as the binary number that it
-    is, so it holds under the relation if neighbors are at most `d_in` apart (Gaboardi, Hay and
-    Vadhan, A Programming Framework for OpenDP, 2020). The promise of OpenDP is not checked here.
+    The loss is the value of the measurement's privacy map at `d_in`, without rounding. The loss
+    holds if neighbors are at most `d_in` apart (Gaboardi, Hay and Vadhan, A Programming Framework
+    for OpenDP, 2020). dpfast does not check the promise of OpenDP.
 
     Parameters
     ----------
     measurement : opendp.mod.Measurement
-        A measurement of any domain. A measurement that returns a queryable has paid for all of its
-        queries.
+        A measurement of any domain. If it returns a queryable, the loss covers all queries.
     d_in : int or float, default 1
-        The distance of neighbors in its metric. For a metric of datasets that is a number of rows;
-        for one of numbers it is the sensitivity of the argument, which you have to prove.
+        The largest distance of neighbors in the metric of the measurement. For a metric of datasets
+        this is a number of rows. For a metric of numbers it is the sensitivity of the argument,
+        which you have to prove.
     neighbors : {"add-remove", "replace"}, optional
-        By default the relation of one step of a metric of datasets. Required for any other metric.
+        The neighboring relation. For a metric of datasets, the default is the relation of distance
+        1 in this metric. For any other metric `neighbors` is required.
 
     Returns
     -------
     Measured
-        ``mechanism(data, budget=budget)`` releases.
+        A mechanism: ``mechanism(data, budget=budget)`` pays, then returns the answer.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If it is no measurement, its measure has no loss of dpfast, its map refuses `d_in`, or a
-        replaced row is farther than `d_in`.
+        If `measurement` is not a measurement, dpfast has no loss for its measure, its map refuses
+        `d_in`, or a replaced row changes the data by more than `d_in`.
 
     Examples
     --------

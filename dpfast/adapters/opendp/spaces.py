@@ -57,23 +57,23 @@ def array_domain(dtype: Any = "float64") -> Any:
     Parameters
     ----------
     dtype : str or numpy.dtype, default "float64"
-        The type of all their numbers.
+        The type of the numbers in the arrays.
 
     Returns
     -------
     opendp.mod.Domain
-        For the ``make_`` functions here. A vector domain of OpenDP takes transformations of
-        OpenDP's before it, and makes a Python list of each column.
+        A domain for the ``make_`` functions of this adapter. Transformations of OpenDP need a
+        vector domain of OpenDP instead, which copies each column to a Python list.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If it is no type of numbers.
+        If `dtype` is not a type of numbers.
 
     Notes
     -----
-    OpenDP checks whether data are in a domain only if it has to, so a column that may have NaN
-    needs ``nan=`` of the statistic.
+    OpenDP does not always check whether data are in their domain. So if a column may have NaN, pass
+    the argument ``nan`` of the statistic.
 
     Examples
     --------

@@ -66,7 +66,7 @@ class Results(Mapping[str, Answer]):
 
     Examples
     --------
-    See `dpfast.job.run`, which returns one.
+    See `dpfast.job.run`, which returns `Results`.
     """
 
     plan: Plan
