@@ -5,9 +5,10 @@
     with diffprivlib.BudgetAccountant(epsilon=1.0) as accountant:
         diffprivlib.tools.mean(ages, epsilon=0.5, bounds=(0, 120))
 
-Neighbors differ in one replaced row, as in diffprivlib. Arguments that cannot be private are
-refused before a row is read: bounds or classes from the data, an infinite epsilon, seeded noise.
-`refusals` has all reasons. `tools` and `mechanisms` need NumPy only, `models` scikit-learn.
+Neighbors differ in one replaced row, as in diffprivlib. Some arguments of diffprivlib cannot be
+private: bounds or classes from the data, an infinite epsilon, seeded noise. They are refused before
+a row is read, and `refusals` has the reasons. `tools` and `mechanisms` need NumPy only, `models`
+need scikit-learn.
 """
 
 from importlib import import_module

@@ -19,17 +19,19 @@ _EPSILON, _DELTA = 1 << 60, 1 - 2.0**-53
 
 
 class BudgetAccountant:
-    """A limit on the total loss, by exact basic composition; spends come before rows are read.
+    """A limit on the total loss, by exact basic composition; it is checked before rows are read.
 
     Parameters
     ----------
     epsilon : float, default inf
+        The limit of the sum of all epsilons.
     delta : float, default 1
-        Their sum is at most this; diffprivlib counts 1 - (1 - a)(1 - b), which is less.
+        The limit of the sum of all deltas. (diffprivlib counts less: 1 - (1 - a)(1 - b) for a and
+        b.)
     slack : float, default 0
-        Refused unless 0.
+        Must be 0.
     spent_budget : list of (float, float), optional
-        Losses that were spent before.
+        Losses that were spent before, as pairs of an epsilon and a delta.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """diffprivlib's tools: statistics of arrays with public bounds.
 
-Each takes its arguments by diffprivlib's names and is one release of dpfast, paid by the accountant
-before a row is read. With an axis the loss is that of all answers together. The answer NaN would
-reveal a row: the functions without "nan" in their names raise DataError after the spend.
+Each tool takes arguments by diffprivlib's names. It is one release of dpfast, and the accountant
+pays before a row is read. With an axis, all answers together cost the loss. An answer NaN would
+reveal a row, so tools without "nan" in their names raise DataError after the spend.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _statistic(release: Callable[..., Any], drops: bool, clips: Any = None) -> C
     bounds : (float, float) or (array, array)
         Public limits.
     axis, dtype, keepdims
-        As in NumPy. A `dtype` is that of the answer: rows are not cast to it.
+        As in NumPy. The `dtype` is the type of the answer; rows are not cast to it.
     random_state : None
     accountant : BudgetAccountant, optional
 
@@ -94,9 +94,9 @@ def _statistic(release: Callable[..., Any], drops: bool, clips: Any = None) -> C
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError
-        Before anything is spent.
+        If an argument is wrong, or too little of the budget is left. Nothing has been spent.
     DataError
-        For NaN, unless it is left out; after the spend.
+        If there is a NaN, and the tool does not leave NaN out. The loss has been spent.
     """
     return tool
 
@@ -167,7 +167,7 @@ def median(array: Any, *args: Any, **kwargs: Any) -> Any:
 def _columns(sample: Any) -> tuple[Any, int]:
     """Return a matrix of rows, or a list of columns, as data of dpfast, and the number of columns.
 
-    Columns of pandas are passed unchanged, so that their indexes are compared after the spend.
+    Columns of pandas stay unchanged, so that the release can compare their indexes.
     """
     if not isinstance(sample, (list, tuple)):
         rows = numbers(sample, "sample")

@@ -10,11 +10,11 @@
 
 `installed` replaces the functions of PyDP that PipelineDP calls: Laplace and Gaussian noise on
 numbers and on vectors, percentiles, partition selection and the exponential mechanism.
-`ColumnarEngine` takes its parameters and its accountant, and computes an aggregation of a table by
-`dpfast.group_by`.
+`ColumnarEngine` takes PipelineDP's parameters and accountant, and computes an aggregation of a
+table by `dpfast.group_by`.
 
-PipelineDP's accountant pays. Its neighbors are tables that differ in all rows of a privacy id that
-is added or removed.
+PipelineDP's accountant pays. Neighbors are tables that differ in all rows of one privacy id, which
+are added or removed.
 """
 
 from .columnar import ColumnarEngine, Partitions

@@ -42,8 +42,8 @@ def once(ready: Callable[[], Any], compute: Callable[[Any], list[Any]]) -> Calla
 class Partitions:
     """The lazy result of an aggregation: pairs of a partition key and its metrics, or keys alone.
 
-    They are computed once, when they are read for the first time, after ``compute_budgets()``. If
-    this fails, or in a forked process, they are not computed again.
+    The result is computed when it is first read, after ``compute_budgets()``. It is computed once:
+    after a failure, and in a forked process, reading it raises an error.
     """
 
     def __init__(self, ready: Callable[[], Any], compute: Callable[[Any], list[Any]]) -> None:
@@ -58,25 +58,26 @@ class ColumnarEngine:
 
     Privacy
     -------
-    Neighbors are tables that differ in all rows of one privacy id, which are added or removed. The
-    loss that the accountant assigns to an aggregation is spent by one release, which is (epsilon,
-    delta)-DP: the loss of a `dpfast.group_by` with `max_groups` and `max_rows` (McSherry, SIGMOD
-    2009, and the proofs in ``dpfast/groups/step.py``).
+    Neighbors are tables that differ in all rows of one privacy id, which are added or removed. An
+    aggregation is one release of `dpfast.group_by` with `max_groups` and `max_rows`. The release is
+    (epsilon, delta)-DP for the loss that the accountant assigns to it (McSherry, SIGMOD 2009, and
+    the proofs in ``dpfast/groups/step.py``).
 
     Parameters
     ----------
     budget_accountant : pipeline_dp.NaiveBudgetAccountant
     budget : Budget, optional
-        A budget of dpfast, which pays too if it is given.
+        A budget of dpfast that pays, too.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
+        budget refuses it.
 
     Raises
     ------
     ArgumentTypeError
-        For another accountant, budget or generator.
+        If the accountant, the budget or the generator is of another type.
     MissingExtraError
-        PipelineDP is not installed.
+        If PipelineDP is not installed.
 
     Examples
     --------
@@ -114,11 +115,12 @@ class ColumnarEngine:
         table : table
             As for `dpfast.group_by`.
         params : pipeline_dp.AggregateParams
-            COUNT, PRIVACY_ID_COUNT, SUM, MEAN, VARIANCE and PERCENTILE.
+            The metrics may be COUNT, PRIVACY_ID_COUNT, SUM, MEAN, VARIANCE and PERCENTILE.
         data_extractors : pipeline_dp.DataExtractors
-            With names of columns in place of functions; several columns may name the partition.
+            Extractors that hold names of columns in place of functions. The partition extractor
+            may be a list of names.
         public_partitions : iterable, optional
-            Keys, or tuples of keys.
+            The public partition keys. If several columns name the partition, each key is a tuple.
 
         Returns
         -------
@@ -128,7 +130,7 @@ class ColumnarEngine:
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            For an option that is not supported, which the message names, and for bad arguments.
+            If an argument is wrong, or dpfast does not support an option, which the message names.
             Nothing is requested of the accountant.
         """
         refuse_unknown(params, "AggregateParams")
@@ -161,12 +163,12 @@ class ColumnarEngine:
         table : table
         params : pipeline_dp.SelectPartitionsParams
         data_extractors : pipeline_dp.DataExtractors
-            With names of columns.
+            As for `aggregate`.
 
         Returns
         -------
         Partitions
-            Keys.
+            The keys of the partitions.
 
         Raises
         ------

@@ -47,21 +47,22 @@ class Whole:
 def installed(rng: Generator | None = None) -> Iterator[None]:
     """Let PipelineDP draw noise, percentiles, partitions and candidates by dpfast in a block.
 
-    The functions that PipelineDP calls are replaced in this process, and restored at the end. Its
-    results are lazy, and draw when they are read: read them inside. If PyDP is not installed,
-    PipelineDP is imported without it, and can draw noise only by dpfast.
+    Inside the block, functions of dpfast replace those of PyDP that PipelineDP calls, in the whole
+    process. They are restored at the end. Results of PipelineDP are lazy: noise is drawn when they
+    are read. So read them inside the block. PyDP need not be installed; without it, PipelineDP can
+    draw noise only by dpfast.
 
     Privacy
     -------
     A mechanism keeps the loss that PipelineDP's accountant assigns to it, under the bounds that
-    PipelineDP puts on the rows of a privacy id. PipelineDP still sums floats and chooses the rows
-    of a privacy id that are kept. Percentiles are draws of exponential mechanisms (McSherry and
-    Talwar, FOCS 2007).
+    PipelineDP puts on the rows of a privacy id. PipelineDP still sums floats, and still chooses
+    which rows of a privacy id are kept. Percentiles are draws of exponential mechanisms (McSherry
+    and Talwar, FOCS 2007).
 
     Parameters
     ----------
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests.
+        The source of random bits, by default the secure one. `InsecureGenerator` is for tests.
 
     Yields
     ------
@@ -70,9 +71,9 @@ def installed(rng: Generator | None = None) -> Iterator[None]:
     Raises
     ------
     MissingExtraError
-        PipelineDP is not installed.
+        If PipelineDP is not installed.
     ArgumentTypeError
-        If `rng` is no generator of dpfast.
+        If `rng` is not a generator of dpfast.
 
     Examples
     --------

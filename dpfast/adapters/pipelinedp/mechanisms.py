@@ -64,7 +64,7 @@ class Additive:
 
 
 class LaplaceMechanism(Additive):
-    """Laplace noise, as of ``pydp.algorithms.numerical_mechanisms``.
+    """Laplace noise by the interface of ``pydp.algorithms.numerical_mechanisms``.
 
     Privacy
     -------
@@ -74,13 +74,13 @@ class LaplaceMechanism(Additive):
     Parameters
     ----------
     epsilon : float
-        A number of any size.
+        A number above 0, of any size.
     sensitivity : float, default 1.0
 
     Raises
     ------
     ArgumentError
-        If one of them is not a number above 0.
+        If an argument is not a number above 0.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class LaplaceMechanism(Additive):
 
 
 class GaussianMechanism(Additive):
-    """Gaussian noise, as of ``pydp.algorithms.numerical_mechanisms``.
+    """Gaussian noise by the interface of ``pydp.algorithms.numerical_mechanisms``.
 
     Privacy
     -------
@@ -118,7 +118,7 @@ class GaussianMechanism(Additive):
     Raises
     ------
     ArgumentError
-        If one of them breaks its rule.
+        If an argument breaks its rule.
 
     Examples
     --------

@@ -1,22 +1,23 @@
 """Partition selection under the names of PyDP.
 
-A privacy id is in at most L partitions. If it is added or removed, the count of each of them
-changes by 1.
+A privacy id is in at most L partitions. If it is added or removed, the counts of these partitions
+change by 1 each.
 
-*Coins.* The probability that a partition is kept depends on its number of privacy ids alone;
-`dpfast.select_keys` draws the same coins.
+*Coins.* The probability that a partition is kept depends on its number of privacy ids only.
+`dpfast.select_keys` draws with the same probabilities.
 
-*Noise and a threshold.* For (epsilon, delta) in all, Laplace noise has the scale L / epsilon, and
-Gaussian noise satisfies (epsilon, delta / 2) for an L2 sensitivity of sqrt(L). Partitions of one
-privacy id alone are kept with a total probability of at most delta, or of delta / 2 with Gaussian
-noise: each with at most d, where 1 - (1 - d)^L is delta, or delta / 2. So the threshold T is the
-least with P(1 + noise >= T) <= d. The answers about the other partitions are post-processing of the
-noise. Weights are taken as well as numbers of privacy ids, if those of a privacy id are at most 1
-and at most 1 in L2.
+*Noise and a threshold.* The release of all partitions is (epsilon, delta)-DP. Laplace noise has the
+scale L / epsilon. Gaussian noise satisfies (epsilon, delta / 2) for an L2 sensitivity of sqrt(L).
+One privacy id may be alone in up to L partitions. Let q be delta, or delta / 2 with Gaussian noise.
+The probability that any of these partitions is kept must be at most q. So each is kept with a
+probability of at most d, where 1 - (1 - d)^L = q, and the threshold T is the least number with
+P(1 + noise >= T) <= d. The answers about other partitions are post-processing of the noise. Sums of
+weights can replace numbers of privacy ids, if each weight of a privacy id is at most 1 and the L2
+norm of its weights is at most 1.
 
-With a public number p of privacy ids below which no partition is kept, n ids count as n - (p - 1):
-a partition that one privacy id brings to p, or takes below p, then counts as a partition of this id
-alone.
+*A public minimum.* No partition with fewer than p privacy ids is kept. Then n ids count as n - (p -
+1). So a partition that one privacy id brings to p, or takes below p, counts as a partition of this
+id alone.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ STRATEGIES = {"truncated_geometric": "", "laplace": "laplace", "gaussian": "gaus
 
 @dataclass(frozen=True)
 class Coin:
-    """A coin that decides whether a partition is kept; `below` of its privacy ids do not count."""
+    """A random decision whether a partition is kept; `below` of its privacy ids do not count."""
 
     rule: Any  # from `dpfast.extend.key_rule`
     below: int
@@ -166,12 +167,15 @@ def create_partition_strategy(
 
     Privacy
     -------
-    Neighbors differ in one privacy id that is added or removed, which is in at most
-    `max_partitions_contributed` partitions. All partitions together are (`epsilon`, `delta`)-DP.
-    "truncated_geometric" draws the coins of `dpfast.select_keys`. If an id is in one partition,
-    they are those of Desfontaines, Voss, Gipson and Mandayam (PoPETs 2022); if it may be in more,
-    they show partitions with fewer privacy ids than those would. An epsilon above 500 counts as
-    500. The others are noise and a threshold.
+    Neighbors differ in one privacy id, which is added or removed. A privacy id is in at most
+    `max_partitions_contributed` partitions. The decisions about all partitions together are
+    (`epsilon`, `delta`)-DP.
+
+    "truncated_geometric" keeps a partition with the probabilities of `dpfast.select_keys`. If an id
+    is in one partition, these are the probabilities of Desfontaines, Voss, Gipson and Mandayam
+    (PoPETs 2022). If an id may be in several, partitions need fewer privacy ids than by that paper.
+    An epsilon above 500 counts as 500. "laplace" and "gaussian" add noise to the number of privacy
+    ids, and compare it with a threshold.
 
     Parameters
     ----------
@@ -179,7 +183,7 @@ def create_partition_strategy(
     epsilon, delta : float
     max_partitions_contributed : int
     pre_threshold : int, optional
-        Partitions with fewer privacy ids are never kept.
+        A public number: partitions with fewer privacy ids are never kept.
 
     Returns
     -------

@@ -1,12 +1,16 @@
 """Percentiles of a partition by exponential mechanisms, in place of PyDP's quantile tree.
 
-A privacy id has at most k rows in each of L partitions at most, and all of them together cost
-epsilon, or (epsilon, delta). Quantiles that are e-DP for a row are (k e)-DP for k rows, and so L k
-e in all partitions; if they are r-zCDP for a row, they are (k**2 r)-zCDP for k rows and L k**2 r in
-all partitions (Bun and Steinke, TCC 2016, for groups of rows and composition). So e = epsilon / (L
-k), and r = rho / (L k**2) with the largest rho that implies (epsilon, delta)-DP. With at most m
-rows of a privacy id in all partitions together, k_i of them in partition i, sum k_i <= m and sum
-k_i**2 <= m**2: as for L = 1 and k = m.
+A privacy id is in at most L partitions, with at most k rows in each. Its rows together cost
+epsilon, or (epsilon, delta):
+
+* If quantiles are e-DP for a row, they are (k e)-DP for k rows, and (L k e)-DP in all partitions.
+  So e = epsilon / (L k).
+* If quantiles are r-zCDP for a row, they are (k**2 r)-zCDP for k rows, and (L k**2 r)-zCDP in all
+  partitions (Bun and Steinke, TCC 2016, for groups of rows and composition). So r = rho / (L k**2),
+  with the largest rho that implies (epsilon, delta)-DP.
+
+Suppose that a privacy id has at most m rows in all partitions together, k_i of them in partition i.
+Then sum k_i <= m and sum k_i**2 <= m**2, as for L = 1 and k = m.
 """
 
 from __future__ import annotations
