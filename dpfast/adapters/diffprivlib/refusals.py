@@ -11,21 +11,21 @@ from dpfast.rng import Generator, InsecureGenerator, SecureGenerator
 
 #: The reasons of refusals; the adapter's page has the same list.
 REASONS = {
-    "bounds": "bounds must be given: those of the data are facts about its rows",
-    "classes": "classes= must be given: the labels that occur are facts about the rows",
-    "infinite": "epsilon must be finite: an infinite one releases the rows",
-    "zero": "epsilon must be greater than 0: a loss of (0, delta) may show a row with delta",
+    "bounds": "bounds must be given, because bounds from the data would reveal rows",
+    "classes": "classes= must be given, because the labels that occur would reveal rows",
+    "infinite": "epsilon must be finite, because an infinite epsilon releases the rows",
+    "zero": "epsilon must be greater than 0, or a row may be shown with probability delta",
     "size": "epsilon must be at least 2**-30 and at most 500",
-    "fixed": "arguments do not change: make another mechanism",
-    "seeded": "random_state must be None: a person who knows the seed can subtract the noise",
-    "weights": "weights must be left out: theirs have no public bounds",
-    "slack": "slack must be 0: its theorem is for losses that are fixed before the first answer",
-    "refit": "data in parts must be fitted at once: a second fit is a release of its own",
-    "sampler": "this noise has no exact sampler in dpfast",
-    "range": "bounds must be finite where an answer stays within them",
-    "scores": "sensitivity must be greater than 0: scores that no row moves need no noise",
+    "fixed": "arguments of a mechanism cannot be changed: make another mechanism",
+    "seeded": "random_state must be None: whoever knows a seed can subtract the noise",
+    "weights": "weights must be left out, because diffprivlib gives them no public bounds",
+    "slack": "slack must be 0, because its theorem is for losses that are fixed in advance",
+    "refit": "all data must be fitted in one call, because a second fit is a separate release",
+    "sampler": "dpfast has no exact sampler for this noise",
+    "range": "bounds must be finite if answers must lie within them",
+    "scores": "sensitivity must be greater than 0: scores that no row changes need no noise",
     "formula": "dpfast has no formula for the bias and variance of these answers",
-    "structure": "this option is no part of the learner of dpfast",
+    "structure": "this option is not in the learner of dpfast",
 }
 
 
