@@ -1,8 +1,8 @@
 """Releases of files, read from dicts of options: a statistic, columns, rows and arguments.
 
 A job file consists of such dicts (`job.job_file` lists their keys), and the options of a command
-make one, so jobs and commands are read by the same code. Every error of a table is found here,
-except a wrong value of an argument, which the argument's function refuses.
+make one dict. So the same code reads jobs and commands. It finds every error of a dict, except a
+wrong value of an argument, which the function of the release refuses.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ WITH_ENDS |= dict.fromkeys(("quantile", "quantiles", "percentile"))
 NONE = type(None)
 #: Arguments that no table may have, and the reason for each.
 NOT_HERE = {
-    name: f"left out: {why}"
+    name: f"left out, because {why}"
     for names, why in (
-        ("epsilon delta rho", "the job's budget is divided by weight"),
-        ("neighbors budget", "[budget] says it for the whole job"),
-        ("data", "[data] says it for the whole job"),
-        ("rng", "a job is private"),
-        ("progress", "the job has a bar of its own"),
+        ("epsilon delta rho", "the loss of the job is divided by weight"),
+        ("neighbors budget", "[budget] sets it for the whole job"),
+        ("data", "[data] sets it for the whole job"),
+        ("rng", "a job always uses the secure generator"),
+        ("progress", "the job has its own progress bar"),
     )
     for name in names.split()
 }
@@ -133,12 +133,13 @@ def entry_of(
     table = with_ends(prefix, {**table, "statistic": statistic}, defaults)
     statistic = table["statistic"]
     if statistic not in functions and statistic in BY_GROUP:
-        checks.fail(f"{prefix}by", f"given, because {statistic} is a statistic of groups", None)
+        checks.fail(f"{prefix}by", f"given, because {statistic} needs groups of rows", None)
     if statistic not in functions:
         rule = f"one of {', '.join(sorted(functions))}{hint(statistic, functions)}"
         checks.fail(f"{prefix}statistic", rule, statistic)
     if ("agg" in table) != (statistic == "agg"):
-        checks.fail(f"{prefix}agg", "tables [release.agg.NAME] of statistic 'agg'", statistic)
+        rule = "left out, unless statistic is 'agg', which needs tables [release.agg.NAME]"
+        checks.fail(f"{prefix}agg", rule, statistic)
     function = functions[statistic]
     takes = _takes(function)
     allowed = {key: takes[key] for key in takes if key not in NOT_HERE and key != "where"}
@@ -154,7 +155,8 @@ def entry_of(
         if key in NOT_HERE:
             checks.fail(f"{prefix}{key}", NOT_HERE[key], stated[key])
         if key in OF_BY and key not in allowed:
-            checks.fail(f"{prefix}{key}", "left out without by", stated[key])
+            rule = "left out, because the release has no groups (no `by`)"
+            checks.fail(f"{prefix}{key}", rule, stated[key])
     _check_arguments(prefix, statistic, allowed, stated)
     arguments = dict(stated)
     if "estimator" in arguments:
@@ -208,7 +210,8 @@ def as_called(prefix: str, table: Mapping[str, Any], defaults: Mapping[str, Any]
         return words
     keys = _by(prefix, words)
     if len(keys) > 1:
-        checks.fail(f"{prefix}by", "one column, with the two keys to compare", words["by"])
+        rule = "one column, because two keys of this column are compared"
+        checks.fail(f"{prefix}by", rule, words["by"])
     del words["by"]
     if "columns" not in words:
         words["columns"] = [words.pop("column", defaults.get("column"))]
@@ -231,9 +234,8 @@ def with_ends(prefix: str, table: Mapping[str, Any], defaults: Mapping[str, Any]
     if not checks.flag(f"{prefix}interval", words.pop("interval", usual)):
         return words
     if statistic not in WITH_ENDS or None not in (words.get("q"), WITH_ENDS[statistic]):
-        checks.fail(
-            f"{prefix}interval", f"left out for statistics other than {', '.join(WITH_ENDS)}", True
-        )
+        rule = f"left out for statistics other than {', '.join(WITH_ENDS)}"
+        checks.fail(f"{prefix}interval", rule, True)
     q = words.pop("qs", defaults.get("qs")) if statistic == "quantiles" else WITH_ENDS[statistic]
     if statistic == "percentile":
         of = stat.percentile(q=words.get("q", defaults.get("q")), bounds=(0, 1))
@@ -321,7 +323,7 @@ def _by(prefix: str, table: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the columns of group keys; none for a release without groups."""
     if "by" not in table:
         if "agg" in table:
-            checks.fail(f"{prefix}by", "given, because agg has statistics of groups", None)
+            checks.fail(f"{prefix}by", "given, because agg needs groups of rows", None)
         return ()
     by = [table["by"]] if isinstance(table["by"], str) else table["by"]
     if not isinstance(by, list) or not by:
@@ -332,7 +334,7 @@ def _by(prefix: str, table: Mapping[str, Any]) -> tuple[str, ...]:
 def _keys(where: str, value: str, folder: Path, by: tuple[str, ...]) -> KeyTexts:
     """Return the public group keys of the file that a text such as "@keys.txt" names."""
     if not value.startswith("@"):
-        checks.fail(where, 'a list of keys, or a file of them such as "@keys.txt"', value)
+        checks.fail(where, 'a list of keys, or a file of keys such as "@keys.txt"', value)
     try:
         return read_keys(folder / file_name(where, value[1:]), by)
     except DpfastError as error:
@@ -357,7 +359,7 @@ def _of_defaults(tables: Any, defaults: Mapping[str, Any]) -> Any:
 def _several(where: str, tables: Any) -> dict[str, Any]:
     """Return the `dpfast.stat` statistics that the tables of [release.agg] describe, by name."""
     if not isinstance(tables, dict) or not tables:
-        checks.fail_type(where, "tables of statistics, [release.agg.NAME]", tables)
+        checks.fail_type(where, "one or more tables [release.agg.NAME]", tables)
     statistics = {}
     for name, table in tables.items():
         if not isinstance(table, dict):
@@ -372,7 +374,7 @@ def _check_arguments(
     """Refuse arguments that the function `name` does not take, and a missing one that it needs."""
     for key, value in arguments.items():
         if key not in takes:
-            rule = f"an argument of {name}{hint(key, takes)}, which are {', '.join(takes)}"
+            rule = f"one of the arguments of {name}{hint(key, takes)}: {', '.join(takes)}"
             checks.fail(f"{prefix}{key}", rule, value)
     for key, parameter in takes.items():
         if parameter.default is inspect.Parameter.empty and key not in arguments:
@@ -385,8 +387,11 @@ def _columns(prefix: str, table: Mapping[str, Any]) -> tuple[tuple[str | None, .
     takes = _takes(line.kind) if line and line.kind else ("column",)
     if "column" not in takes and not named:  # the statistic reads no column
         return (), False
-    if len(named) != 1:
-        checks.fail(f"{prefix}column", "given, or columns instead", table.get("column"))
+    if not named:
+        checks.fail(f"{prefix}column", "given (or columns, for several columns)", None)
+    if len(named) == 2:
+        rule = "left out, because column is given, too"
+        checks.fail(f"{prefix}columns", rule, table["columns"])
     if "column" in table:
         only = table["column"]  # the command line may leave out the column
         return (None if only is None else text(f"{prefix}column", only),), False
@@ -395,7 +400,7 @@ def _columns(prefix: str, table: Mapping[str, Any]) -> tuple[tuple[str | None, .
         checks.fail(f"{prefix}columns", "a list of at least one name", columns)
     names = tuple(text(f"{prefix}columns[{i}]", name) for i, name in enumerate(columns))
     if len(set(names)) < len(names):
-        checks.fail(f"{prefix}columns", "different names", columns)
+        checks.fail(f"{prefix}columns", "a list of different names", columns)
     return names, True
 
 
