@@ -13,14 +13,14 @@ import typer
 from ...errors import ArgumentError
 from .shared import Delta, Epsilon, Json, Rho, named, number, print_pairs
 
-#: What the shell sees if the claim is refuted.
+#: The exit code if the claim is refuted.
 REFUTED = 6
 
 Target = Annotated[
     str,
     named(
         "MODULE:FUNCTION",
-        "A function of the data, or of the data and a size, of a module that can be imported.",
+        "A function of the data, or of the data and a number of answers, in an importable module.",
     ),
 ]
 
@@ -39,12 +39,12 @@ Bounds = Annotated[
     typer.Option(metavar="LO HI", parser=_pair, help="The data are made-up numbers from LO to HI."),
 ]
 Relation = Annotated[
-    str, typer.Option(metavar="add-remove|replace", help="How the data of a pair differ.")
+    str, typer.Option(metavar="add-remove|replace", help="How neighboring data differ.")
 ]
 Samples = Annotated[
-    int, typer.Option(metavar="N", help="The most answers on each of about 20 pairs of data.")
+    int, typer.Option(metavar="N", help="The most answers for each of about 20 pairs of data.")
 ]
-Nan = Annotated[bool, typer.Option("--nan", help="Try a row that is NaN, too.")]
+Nan = Annotated[bool, typer.Option("--nan", help="Also try data with a row that is NaN.")]
 
 
 def audit(
@@ -58,10 +58,10 @@ def audit(
     nan: Nan = False,
     as_json: Json = False,
 ) -> None:
-    """Test a privacy claim: call a function on made-up neighbors that it must not tell apart.
+    """Test a privacy claim: call a function on made-up neighboring data, and compare its answers.
 
-    A claim that is refuted is false, except in one case in a million. A claim that is not refuted
-    may be wrong all the same.
+    A true claim is refuted at most once in a million runs. A claim that is not refuted may still be
+    false.
     """
     from ...audit import measure_pairs
     from ...audit import neighbors as pairs_of
@@ -72,7 +72,7 @@ def audit(
     sure = 1 - 1e-6 / len(pairs)
     audits = measure_pairs(function, pairs, **amounts, samples=samples, confidence=sure)
     if not audits:
-        raise ArgumentError(f"{target} fails on all data")
+        raise ArgumentError(f"{target} must take an array of numbers, but fails on all test data")
     refuted = any(audit.refuted for _, audit in audits)
     name, worst = min(audits, key=lambda pair: (pair[1].p_value, -pair[1].epsilon))
     facts = {
@@ -106,7 +106,7 @@ def _function(target: str) -> Any:
             function = getattr(function, part)
     except (ImportError, AttributeError):
         raise ArgumentError(
-            f"target must be {rule}, which can be imported, got {target!r}"
+            f"target must be {rule}, and its import must succeed, got {target!r}"
         ) from None
     finally:
         sys.path.remove(os.getcwd())

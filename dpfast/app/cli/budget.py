@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ... import Budget
 
 app = typer.Typer(
-    help="A ledger in a file: what may be spent on a dataset, and what was spent.",
+    help="A ledger in a file: how much loss may be spent on a dataset, and what was spent.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -36,11 +36,24 @@ Plot = Annotated[
     str | None,
     shown("PICTURE", "Also draw what was spent over time to this file (.png, .svg, .pdf)."),
 ]
-Html = Annotated[bool, typer.Option("--html", help="One page of HTML.")]
-Tier = Annotated[int, typer.Option(min=1, max=3, metavar="1|2|3", help="How much is said.")]
-Source = Annotated[str, typer.Option(metavar="static|dynamic", help="Whether new data come in.")]
-Access = Annotated[str, typer.Option(metavar="interactive|non-interactive", help="Who may ask.")]
-Sheet = Annotated[bool, typer.Option("--sheet", help="A sheet by NIST SP 800-226, as Markdown.")]
+Html = Annotated[bool, typer.Option("--html", help="Print an HTML page in place of text.")]
+Tier = Annotated[
+    int, typer.Option(min=1, max=3, metavar="1|2|3", help="How detailed the record is; 3 is all.")
+]
+Source = Annotated[
+    str, typer.Option(metavar="static|dynamic", help="Whether new data come in (dynamic) or not.")
+]
+Access = Annotated[
+    str,
+    typer.Option(
+        metavar="interactive|non-interactive",
+        help="Whether analysts may ask for answers themselves (interactive) or not.",
+    ),
+]
+Sheet = Annotated[
+    bool,
+    typer.Option("--sheet", help="Print an evaluation by NIST SP 800-226 instead, as Markdown."),
+]
 
 
 @app.command(epilog="Example: dpfast budget create study.db --epsilon 1 --name 'ages, 2024'")
@@ -51,22 +64,23 @@ def create(
     rho: Rho = None,
     neighbors: Annotated[
         str | None,
-        shown("replace|add-remove", "How neighbors differ; by default what the first spend says."),
+        shown("replace|add-remove", "How neighbors differ. If left out, the first spend decides."),
     ] = None,
     ids: Annotated[
         str | None,
         shown(
-            "NAME", "The id whose people the limit is about; by default what the first spend says."
+            "NAME",
+            "The column of ids, if the loss is of people. If left out, the first spend decides.",
         ),
     ] = None,
     max_rows: Annotated[
-        int | None, shown("N", "A person is publicly known to have at most so many rows.")
+        int | None, shown("N", "The largest number of rows of a person, if publicly known.")
     ] = None,
     period: Annotated[
         str | None,
         shown(
             "day|week|month|year",
-            "The limit is for each such period of the calendar (UTC), not for all time.",
+            "The limit holds for each such calendar period (UTC), and not for all time.",
         ),
     ] = None,
     name: Annotated[str, typer.Option(show_default=False, help="What the ledger is for.")] = "",
@@ -90,11 +104,11 @@ def create(
 
 @app.command(epilog="Example: dpfast budget move /data/study.db")
 def move(file: File, as_json: Json = False) -> None:
-    """Record that the ledger is here from now on: you moved it, or restored it from a backup.
+    """Record the new place of a ledger that you moved, or restored from a backup.
 
-    You state that nobody spends from a copy of it, here or elsewhere, and that this file (with its
-    -wal, if there is one) holds all spends. No program can check that: if two copies are in use,
-    the limit can be spent twice.
+    With this command you state that nobody spends from a copy of the ledger, here or elsewhere, and
+    that this file (with its -wal file, if there is one) holds all spends. No program can check
+    this. If two copies are in use, the limit can be spent twice.
     """
     from ... import Budget
 
@@ -137,7 +151,7 @@ def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
 
 @app.command(epilog="Example: dpfast budget report study.db --html > report.html")
 def report(file: File, as_html: Html = False) -> None:
-    """Describe in words what was released, for whom the promise holds, and what remains."""
+    """Print a report in words: what was released, whom the loss protects, and what remains."""
     from .. import ledger_words
 
     print(ledger_words.report(_opened(file, None), as_html))
@@ -152,8 +166,8 @@ def label(
 ) -> None:
     """Write the record of a ledger for the public registry of deployments, as YAML.
 
-    Everything comes from the ledger, except the options about the source of the data and about who
-    may ask for answers. Facts that a ledger does not have, such as who publishes, begin with OPEN.
+    The record comes from the ledger and from the options below. Facts that a ledger does not have,
+    such as who publishes, begin with OPEN.
     """
     from ..ledger_words import record, sheet
 

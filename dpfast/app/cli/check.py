@@ -21,7 +21,7 @@ from .shared import (
     text_options,
 )
 
-#: The exit code of data that hold what is not allowed.
+#: The exit code of data that hold values that are not allowed.
 DATA = 5
 NOTE = "NOT PRIVATE: for the owner of the data alone. Nothing was released or spent."
 
@@ -29,7 +29,7 @@ OPTIONS = {
     "files": Annotated[list[str], named("FILE", "A .csv or .tsv file, or several.")],
     "columns": Annotated[
         str | None,
-        shown("COLUMNS", "Those that are to be numbers, such as pay,age; by default all."),
+        shown("COLUMNS", "The columns that must hold numbers, such as pay,age; by default all."),
     ],
     **TEXT,
     "as_json": Json,
@@ -39,8 +39,8 @@ OPTIONS = {
 def check(files: list[str], columns: str | None, as_json: bool, **text: Any) -> None:
     """Show the owner of the data which cells of a file of text would be errors. NOT PRIVATE.
 
-    It reads all rows, releases nothing, and shows cells unchanged. A column is treated as text if
-    it begins with ten words, and is not named.
+    The check reads all rows, and shows cells unchanged. Nothing is released or spent. A column that
+    begins with ten words counts as text, unless --columns names it.
     """
     from ...extend import Files
     from ..words import items, unquoted

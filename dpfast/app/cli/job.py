@@ -23,21 +23,21 @@ from .shared import (
     table_of,
 )
 
-File = Annotated[str, named("JOB", "The job, a file of TOML.")]
+File = Annotated[str, named("JOB", "The job, a TOML file.")]
 Page = Annotated[
     str | None,
     shown("FILE", "Write the answers, with error bars, to an HTML page: FILE ends in .html."),
 ]
-#: The most releases that are listed by name; of more only the number is shown.
+#: The most releases that are listed by name. Of more releases, only the number is shown.
 NAMED = 5
-Quiet = Annotated[bool, typer.Option("--quiet", help="One line, and no progress bar.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print one line, and no progress bar.")]
 
 
 def run(file: File, as_json: Json = False, quiet: Quiet = False, report: Page = None) -> None:
     """Run a job: many releases over one file, in few passes, for one privacy loss.
 
-    With a ledger (path in \\[budget]) a job that was interrupted goes on where it stopped: nothing
-    is paid or answered twice. Answers satisfy the loss of the job and may be published.
+    With a ledger (path in \\[budget]) an interrupted job goes on where it stopped, and no release is
+    paid or answered twice. The answers satisfy the loss of the job, and may be published.
     """
     from .. import job
 
@@ -61,9 +61,9 @@ def _line(results: Results) -> str:
 
 
 def explain(file: File, as_json: Json = False) -> None:
-    """Show what a job would cost, and the expected errors, without reading a row.
+    """Show what a job would cost, and the expected errors of its answers, without reading a row.
 
-    Nothing is spent. The output depends on the job file, the schema and the ledger.
+    Nothing is spent. The output depends on the job file, the schema and the ledger only.
     """
     from .. import job
 

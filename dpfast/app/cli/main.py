@@ -34,13 +34,13 @@ from .shared import ABOUT, TEXT, TEXT_DEFAULTS, number, option, set_options
 
 # What a command needs of the library is imported when it runs, so that help appears at once.
 
-#: What the shell sees; the command's help lists them.
+#: Exit codes; the help of each command lists them.
 ARGUMENT, FILE, BUDGET, OTHER, INTERRUPTED = 2, 3, 4, 1, 130
 
 EXITS = (
     "Exit codes: 0 done, 2 a bad argument, 3 a file or column that cannot be read, 4 the budget "
-    "is too small, 5 the data hold what is not allowed (missing values under --nan raise), "
-    "1 anything else."
+    "is too small, 5 the data hold values that are not allowed (such as missing ones under --nan "
+    "raise), 1 anything else."
 )
 
 #: Bounds that are found in the data.
@@ -82,7 +82,7 @@ def _limit(text: str) -> Any:
     if text == AUTO:
         return AUTO
     if not (text.isascii() and text.isdecimal()):
-        raise typer.BadParameter(f"it must be a whole number or auto, got {text!r}")
+        raise typer.BadParameter(f"it must be a whole number, or auto, got {text!r}")
     return int(text)
 
 
@@ -218,8 +218,8 @@ def _example(statistic: str, options: Iterable[str]) -> str:
 
 
 PUBLIC = (
-    "What is released satisfies the privacy loss that you ask for and may be published; nothing "
-    "else that depends on the rows is printed."
+    "The answer satisfies the privacy loss that you ask for, and may be published. Nothing else "
+    "that depends on the rows is printed."
 )
 for _entry in STATISTICS.values():
     if _entry.options is not None:
@@ -229,7 +229,7 @@ _command("top_k", "the most frequent keys, roughly the most frequent first", "k"
 
 @app.command()
 def demo() -> None:
-    """Show private medians of a public table (UCI Adult, 32,561 ages) and their costs."""
+    """Show private medians of a public table (UCI Adult, 32,561 ages) with losses and errors."""
     from .demo import show
 
     show()
@@ -249,10 +249,10 @@ CODES: dict[Any, int] = {
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command line; every error is one line on standard error, and an exit code.
+    """Run the command line. Every error is one line on standard error, with an exit code.
 
-    Every warning is one line too, except the warning about a call without a budget: a ledger is an
-    option.
+    Every warning is one line, too. The warning about a call without a budget is not shown, because
+    a ledger is an option.
     """
     # The base class of the parser's errors. Typer contains a copy of click, or imports it.
     usage: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
