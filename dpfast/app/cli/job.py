@@ -36,7 +36,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print one line, and no pro
 def run(file: File, as_json: Json = False, quiet: Quiet = False, report: Page = None) -> None:
     """Run a job: many releases over one file, in few passes, for one privacy loss.
 
-    With a ledger (path in \\[budget]) an interrupted job goes on where it stopped, and no release is
+    With a ledger (path in \\[budget]) an interrupted job goes on where it stopped. No release is
     paid or answered twice. The answers satisfy the loss of the job, and may be published.
     """
     from .. import job
