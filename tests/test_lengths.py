@@ -121,7 +121,7 @@ def test_noisy_sums(what, more, relation):
 def test_ids(more, neighbors):
     """With ids the number of rows is private under either relation."""
     budget = dp.Budget(epsilon=2, neighbors=neighbors)
-    with pytest.raises(DataError, match="there must be one id for each row") as error:
+    with pytest.raises(DataError, match="ids must have one entry for each row") as error:
         dp.sample_and_aggregate(
             np.ones(N), "mean", blocks=5, bounds=(0, 1), epsilon=2, neighbors=neighbors,
             ids=wrong(np.arange(N), more), budget=budget,

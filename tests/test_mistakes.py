@@ -55,14 +55,16 @@ NO_COLUMN = {
     "a budget": (dp.Budget(epsilon=1), "Budget"),
 }  # fmt: skip
 #: Tables where a column is meant.
-SEVERAL = {"pandas": (FRAME, r"got a DataFrame of 4: name one, as data\['age'\], or pass axis=0"),
-    "one of pandas": (FRAME[["age"]], r"a DataFrame of 1: name one, as data\['age'\]"),
-    "Polars": (TABLES["Polars"], r"a DataFrame of 4: name one"),
-    "a lazy frame": (TABLES["Polars"].lazy(), r"LazyFrame of 4: .* as data\.collect\(\)\['age'\]"),
-    "Arrow": (TABLES["Arrow"], r"a Table of 4: name one"),
-    "a dict": (TABLES["dict"], r"a dict of 4: name one"), "records": (TABLES["records"], r"of 4"),
+SEVERAL = {
+    "pandas": (FRAME, r"a DataFrame of 4 columns: choose one, as data\['age'\], or pass axis=0"),
+    "one of pandas": (FRAME[["age"]], r"a DataFrame of 1 column: choose one, as data\['age'\]"),
+    "Polars": (TABLES["Polars"], r"a DataFrame of 4 columns: choose one"),
+    "a lazy frame": (TABLES["Polars"].lazy(), r"LazyFrame of 4 .* as data\.collect\(\)\['age'\]"),
+    "Arrow": (TABLES["Arrow"], r"a Table of 4 columns: choose one"),
+    "a dict": (TABLES["dict"], r"a dict of 4 columns: choose one"),
+    "records": (TABLES["records"], r"of 4"),
     "a matrix": (FRAME[["age", "pay"]].to_numpy(),
-    r"got 2: take one, as data\[:, 0\]")}  # fmt: skip
+    r"got 2 columns: choose one, as data\[:, 0\]")}  # fmt: skip
 ROWS = ("ids", "where", "weights")
 
 
@@ -221,7 +223,7 @@ CALLS = [
     (lambda b: dp.mean(AGES, **BOUNDS, eps_total=0.1, budget=b), "it takes: data, bounds"),
     (lambda b: by_sex(FRAME).mean("age", bound=(0, 9), epsilon=1, budget=b), "mean 'bounds'"),
     (lambda b: by_sex(FRAME).mean("age", epsilon=1, budget=b), r"^mean\(\) missing .*'bounds'"),
-    (lambda b: by_sex(FRAME).agg({"age": "mean"}, epsilon=1, budget=b), "what dpfast.stat makes"),
+    (lambda b: by_sex(FRAME).agg({"age": "mean"}, epsilon=1, budget=b), "such as dpfast.stat."),
     (lambda b: dp.group_by(FRAME, "sex").count(epsilon=1, budget=b), "delta must be greater"),
     (lambda b: by_sex({"sex": [1, 2]}).count(epsilon=-1, budget=b), "epsilon must be"),
     (lambda b: fit(AGES[:, None], budget=b), "y must be one number for each row.*type ndarray"),
@@ -232,7 +234,7 @@ CALLS = [
     (lambda b: dp.histogram(SEX, categories=[1, 2], epsilon=1, budget=b), "real numbers"),
     (lambda b: b.parallel(FRAME.groupby("sex"), ["f"]).__enter__(), "use dpfast.group_by"),
     (lambda b: dp.describe(FRAME, bounds={"agee": (0, 9)}, epsilon=1, budget=b), "mean 'age'"),
-    (lambda b: dp.session(b).mean(FRAME, **BOUNDS, epsilon=1), "name one, as data"),
+    (lambda b: dp.session(b).mean(FRAME, **BOUNDS, epsilon=1), "choose one, as data"),
     (lambda b: dp.session(b).mean(AGES, **BOUNDS, epsilon=1, budget=b), "budget must be left out"),
     (lambda b: b.cost("mean", AGES), "such as dpfast.median"),
     (lambda b: dp.mean(AGES, **BOUNDS, epsilom=0.1, budget=b), "did you mean 'epsilon'"),

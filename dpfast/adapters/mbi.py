@@ -247,7 +247,7 @@ def measure_all(
     >>> [one.shape for one in measure_all([[50, 3], [20, 30, 3]], dp.privacy.ZCDP(0.5))]
     [(2,), (3,)]
     """
-    rule = "a list of one marginal or more"
+    rule = "a list of at least one marginal"
     if not isinstance(marginals, (list, tuple)) or not marginals:
         checks.fail_kind("marginals", rule, marginals)
     arrays = [_counts(f"marginals[{i}]", marginal) for i, marginal in enumerate(marginals)]

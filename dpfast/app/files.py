@@ -45,7 +45,8 @@ class KeyTexts:
     def of(self, files: Files, by: Sequence[str]) -> Any:
         """Return the group keys by column, in the types that the files declare for the columns."""
         if any(len(row) != len(by) for row in self.rows):
-            checks.fail("keys", f"one key for each of {len(by)} columns (by)", self.rows[0])
+            rule = f"rows of {len(by)} keys, one for each column of by"
+            checks.fail("keys", rule, self.rows[0])
         columns = zip(by, zip(*self.rows, strict=True), strict=True) if self.rows else ()
         return {name: _typed(texts, name, files) for name, texts in columns} or []
 
@@ -77,24 +78,24 @@ def read_keys(file: Path, by: Sequence[str]) -> KeyTexts:
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise SourceError(f"keys {name!r} cannot be read: {error.strerror}") from None
+        raise SourceError(f"keys file {name!r} cannot be read: {error.strerror}") from None
     except ValueError:
-        raise SourceError(f"keys {name!r} must be text in UTF-8") from None
+        raise SourceError(f"keys file {name!r} must be text in UTF-8") from None
     if file.suffix.lower() != ".csv":
         if len(by) > 1:
-            checks.fail("keys", "a .csv file with a header if there are several columns", name)
+            checks.fail("keys", "a .csv file with a header, because by names several columns", name)
         lines = map(str.strip, text.replace("\r\n", "\n").split("\n"))
         return KeyTexts(tuple((unquoted(line),) for line in lines if line), file)
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
     except csv.Error as error:
-        raise SourceError(f"keys {name!r} must be a table of text: {error}") from None
+        raise SourceError(f"keys file {name!r} must be a table of text: {error}") from None
     header = rows[0] if rows else []
     for column in by:
         if column not in header:
-            raise SourceError(f"keys {name!r} must have a column {column!r}; it has {header}")
+            raise SourceError(f"keys file {name!r} must have a column {column!r}; it has {header}")
     if any(len(row) != len(header) for row in rows):
-        raise SourceError(f"keys {name!r} must have as many cells in each row as in its header")
+        raise SourceError(f"keys file {name!r} must have rows with as many cells as its header")
     indices = [header.index(column) for column in by]
     return KeyTexts(tuple(tuple(row[index] for index in indices) for row in rows[1:]), file)
 

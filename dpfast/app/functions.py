@@ -31,7 +31,7 @@ def error_of(mechanism: Mechanism[Any], rows: int | None) -> ErrorBar:
 def check_where(name: str, where: Any, by: Sequence[str], neighbors: str) -> None:
     """Refuse `where` without `by` under "replace": a replaced row may enter or leave `where`."""
     if where and not by and neighbors == "replace":
-        rule = "left out under neighbors = 'replace' without by: a replaced row may enter or leave"
+        rule = "left out without by if neighbors is 'replace': a replaced row may enter or leave"
         checks.fail(name, rule, where)
 
 

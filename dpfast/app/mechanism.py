@@ -124,7 +124,7 @@ class mechanism(Preparing[Any]):
             if name in OF_CALLS:
                 checks.fail(name, "left out, because it is passed with the data", value)
             if name not in takes:
-                checks.fail("arguments", f"among those of {names[0]}", name)
+                checks.fail("arguments", f"names of arguments of {names[0]}", name)
         items = tuple((name, _kept(name, value)) for name, value in arguments.items())
         most = Statistic.most_columns
         width = None if columns is None else checks.whole("columns", columns, 1, most)
@@ -194,7 +194,7 @@ class mechanism(Preparing[Any]):
         """
         arguments = self.arguments
         for name in arguments.keys() & rows.keys():
-            checks.fail(name, "left out, because the mechanism has it", rows[name])
+            checks.fail(name, "left out, because the mechanism already has it", rows[name])
         return prepare(RELEASES[self.name], data, **arguments, **rows)
 
     @property
@@ -287,16 +287,16 @@ class mechanism(Preparing[Any]):
         ArgumentError, ArgumentTypeError
             If `to_dict` of this version did not write the dict, or an argument breaks a rule.
         """
-        rule = f"what mechanism.to_dict of version {VERSION} writes"
+        rule = f"a dict that mechanism.to_dict of version {VERSION} has written"
         if not isinstance(written, Mapping) or written.get("mechanism") != VERSION:
             checks.fail_kind("written", rule, written)
         function, arguments = written.get("function"), written.get("arguments")
         if not isinstance(arguments, Mapping) or not all(
             isinstance(argument, str) for argument in arguments
         ):
-            checks.fail_kind("arguments", "a mapping of names", arguments)
+            checks.fail_kind("arguments", "a mapping of argument names to values", arguments)
         if not isinstance(function, str) or function not in RELEASES:
-            checks.fail("function", "the name of a release", function)
+            checks.fail("function", "the name of a release, such as 'median'", function)
         values = {name: _read(name, value) for name, value in arguments.items()}
         shape = {name: written[name] for name in ("columns", "dtype") if name in written}
         return cls(RELEASES[function], **shape, **values)

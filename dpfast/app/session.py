@@ -100,7 +100,7 @@ class session:
         3.0
         """
         for name in self._paid.keys() & kwargs.keys():
-            checks.fail(name, "left out, because the session has it", kwargs[name])
+            checks.fail(name, "left out, because the session passes it", kwargs[name])
         with data_version(self._version):
             return prepare(function, *args, **kwargs, **self._paid).release(self._confidence)
 

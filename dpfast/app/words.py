@@ -85,7 +85,7 @@ def _table(text: str, name: str) -> dict[str, Any]:
     test = SIGNS[" ".join(sign.split())]
     words = items(compared, name) if sign[-1] == "n" else [compared]  # for "in" and "not in"
     if any(_SEVERAL.search(word) for word in words if not re.fullmatch(_QUOTED, word)):
-        rule = 'one condition, with its value in quotes if that holds signs, commas, "and", "or"'
+        rule = 'one condition (put a value with signs, commas, "and" or "or" in quotes)'
         checks.fail(name, rule, text)
     values = [value_of(word) for word in words]
     return {"column": unquoted(column), test: values if test in ("in", "not_in") else values[0]}

@@ -143,7 +143,7 @@ def group_by(
     if [name for name in names if not isinstance(name, str)] or len({*names}) < len(names):
         checks.fail("by", rule, by)
     if keys is None and other_key is not None:
-        rule = "left out if keys are private: only public keys define other keys"
+        rule = "left out if keys are private: other keys are those that are not public"
         checks.fail("other_key", rule, other_key)
     relation = None if neighbors is None else checks.neighbors(neighbors)
     extra_columns, person = {}, None
@@ -151,12 +151,13 @@ def group_by(
         limits = {"max_groups": max_groups, "max_rows": max_rows, "rows_limit": rows_limit}
         for name, value in limits.items():
             if value is not None:
-                checks.fail(name, "left out without ids: it limits the rows of one id", value)
+                rule = "left out without ids, because it limits the rows of one id"
+                checks.fail(name, rule, value)
     else:
         most, n_rows = _limit("max_groups", max_groups), _limit("max_rows", max_rows)
         limit = _limit("rows_limit", rows_limit)
         if limit is not None and limit <= (1 if checks.is_auto(n_rows) else n_rows or limit):
-            checks.fail("rows_limit", "more than max_rows, which must be given too", limit)
+            checks.fail("rows_limit", "greater than max_rows, and max_rows must be given", limit)
         if not isinstance(ids, str):
             extra_columns[IDS] = column_form(ids, "ids", IDS_RULE)
         person = Persons(ids if isinstance(ids, str) else IDS, most, n_rows, id_name(ids), limit)

@@ -80,7 +80,7 @@ class GroupHistogram(Counted):
     def __post_init__(self) -> None:
         if not self.statistic.single:
             bins, categories = self.statistic.bins, self.statistic.categories
-            rule = "for one column: a histogram by group has no more"
+            rule = "for one column, because a histogram by group has one"
             checks.fail("bins", rule, bins if categories is None else categories)
 
     column = same_as("statistic.column")
@@ -285,7 +285,7 @@ class WeightedHistogram(WithWeights, GroupHistogram):
 
     def integers(self, rows: SqlRows) -> Integers:
         if self.step.of_units:
-            rule = "left out with ids in a database (or take the rows out by .to_pyarrow())"
+            rule = "left out if ids are given in a database (or take the rows out by .to_pyarrow())"
             checks.fail("weights", rule, self.weights)
         return super().integers(rows)
 

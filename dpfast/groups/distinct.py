@@ -84,7 +84,7 @@ class CountDistinct(Statistic[int]):
 
     def __post_init__(self) -> None:
         if self.column is not None:
-            rule = "left out: all columns count, or by group the ids"
+            rule = "left out, because all columns count (by group, the ids count)"
             checks.fail("column", rule, self.column)
 
     def mechanism(self, terms: Terms) -> Distinct:
@@ -241,7 +241,7 @@ def count_distinct(
     if (ids is None) != (max_groups is None):
         if ids is not None:
             checked(ids)
-        rule = "given with ids, and left out without: it limits the values of one id"
+        rule = "given if ids are, and only then, because it limits the values of one id"
         checks.fail("max_groups", rule, max_groups)
     most = None if max_groups is None else checks.whole("max_groups", max_groups, 1)
     return CountDistinct().prepare(
@@ -261,7 +261,7 @@ def _table(data: Any, ids: str | None) -> Any:
         columns, name = one_column(data, "data")
         names = [name]
     if names == [ids]:
-        checks.fail("ids", "one of several columns: the data need another", ids)
+        checks.fail("ids", "one of several columns, because the data need another one", ids)
     return columns
 
 

@@ -49,7 +49,7 @@ from .top import Top
 
 #: The most public keys that are remembered for the next call.
 FEW = 1 << 10
-RULE = "a mapping of names to what dpfast.stat makes"
+RULE = "a mapping of names to statistics, such as dpfast.stat.count()"
 #: The octaves of candidates, if a bound on groups is drawn.
 FEW_GROUPS = 16, 8
 #: Statistics by group, with their names.
@@ -103,7 +103,7 @@ class Grouping:
                 if keys is None:
                     checks.fail("rows_limit", "left out if keys are private", persons.rows_limit)
                 if checks.is_auto(persons.max_groups):
-                    rule = "left out with max_groups='auto', whose lost rows no error bar covers"
+                    rule = "left out if max_groups is 'auto', since no error bar has its lost rows"
                     checks.fail("rows_limit", rule, persons.rows_limit)
         return cls(shown, persons, columns)
 
@@ -161,10 +161,10 @@ class Grouping:
             if not isinstance(key, str) or not is_by_group(statistic):
                 checks.fail_kind("statistics", RULE, statistic)
             if key == KEYS and isinstance(self.keys, PrivateKeys):
-                checks.fail("statistics", "named differently from private keys", key)
+                checks.fail("statistics", f"named differently from {KEYS!r}, the private keys", key)
             if key == LOST and self.persons is not None and self.persons.rows_limit is not None:
                 checks.fail(
-                    "statistics", "named differently from the columns that rows_limit adds", key
+                    "statistics", f"named differently from {LOST!r}, which rows_limit adds", key
                 )
         relation = offered.unit.neighbors
         shares = self._shares([key for key, _ in statistics], weights)
@@ -197,7 +197,7 @@ class Grouping:
         persons = self.persons
         assert persons is not None and persons.max_rows and persons.rows_limit
         if all(not isinstance(sums, Sums) or sums.lost_of_row is None for sums in mechanisms):
-            rule = "left out: only error bars of counts and sums of rows use it"
+            rule = "left out, because only error bars of counts and sums of rows use it"
             checks.fail("rows_limit", rule, persons.rows_limit)
         step = replace(self._step(relation, Count()), rows=1)
         return Lost(
@@ -298,7 +298,7 @@ class Grouping:
             return CountOfText(statistic, step=step, loss=offered.loss).calibrated()
         if isinstance(statistic, Automatic) and statistic.is_auto:
             if statistic.unit_limits is not None:
-                checks.fail("bounds", "numbers, with per_unit", "auto")
+                checks.fail("bounds", "numbers, because per_unit is given", "auto")
             return with_bounds(statistic, step, offered, units, make)
         return make(statistic, offered)
 
@@ -308,7 +308,7 @@ class Grouping:
         if not isinstance(keys, PublicKeys):
             return replace(mechanism, sparse=True)
         if bins > MOST // keys.groups:
-            rule = f"at most {MOST // keys.groups} for {keys.groups} groups"
+            rule = f"at most {MOST // keys.groups} bins for {keys.groups} groups"
             checks.fail("bins", rule, bins)
         return mechanism
 
@@ -347,14 +347,14 @@ class Grouping:
             for column in text.intersection(mechanism.reads):
                 is_words = mechanism.is_text and column == mechanism.column
                 if not is_words and self.columns.cells(column):
-                    rule = "not also keys, ids or text, because it comes from a text file"
+                    rule = "used as numbers only, and not also as keys, ids or text of a text file"
                     checks.fail("column", rule, column)
         # Bins of drawn bounds have names that are not known yet.
         for name, mechanism in mechanisms.items():
             if isinstance(mechanism, WithBounds) and mechanism.has_bins:
                 others = taken.difference(mechanism.names(name))
                 if any(other.startswith(f"{name} ") for other in others):
-                    checks.fail("statistics", "named differently from the bins", name)
+                    checks.fail("statistics", "named differently from all bins", name)
 
     def _shares(self, names: list[str], weights: Any) -> dict[str, Fraction]:
         """Return the share of the loss for each statistic, for private keys and for rows lost."""
@@ -371,7 +371,7 @@ class Grouping:
             checks.fail_type("weights", rule, weights)
         for name in weights:
             if name not in names:
-                checks.fail("weights", f"for {', '.join(map(repr, names))}", name)
+                checks.fail("weights", f"given only for {', '.join(map(repr, names))}", name)
         sizes = {}
         for name in names:
             value = weights.get(name, usual[name])
@@ -384,7 +384,7 @@ class Grouping:
         """Return the partition selection rule of private keys, for a share of the loss."""
         amount(loss)
         if not isinstance(loss, Approx):
-            rule = "greater than 0 where keys are private, with epsilon (or give public keys)"
+            rule = "greater than 0, with epsilon, because keys are private (or pass public keys)"
             checks.fail("delta", rule, 0 if isinstance(loss, privacy.Pure) else "rho")
         most = 1 if self.persons is None else self.persons.max_groups
         key_loss = part(loss, share)
@@ -401,9 +401,8 @@ class Grouping:
             if per_person:
                 checks.fail("ids", "given, because people are counted by their ids", None)
             if limits is not None:
-                checks.fail(
-                    "per_unit", "left out without ids: it limits the total of one id", limits
-                )
+                rule = "left out without ids, because it limits the total of one id"
+                checks.fail("per_unit", rule, limits)
             return Step(relation, every=every)
         rows = persons.max_rows if _counts_rows(statistic) else 1
         if rows is None:

@@ -58,7 +58,7 @@ from ..tables.sql.keys import Listed
 
 Int32s: TypeAlias = NDArray[np.int32]
 
-RULE = "a list of public keys (of several columns a table or lists)"
+RULE = "a list of public keys (for several columns, a table or a list of lists)"
 #: The most groups: codes are int32.
 MOST = (1 << 31) - 2
 #: The name of a single key column, and of the share of the loss for partition selection.
@@ -137,7 +137,7 @@ class PublicKeys:
         self.lengths = list(map(len, self._arrays.values()))
         self.combined = math.prod(self.lengths) if self.is_product else self.lengths[0]
         if len(set(self.lengths)) > 1 and not self.is_product:
-            checks.fail("keys", "columns of equal length", self.lengths)
+            checks.fail("keys", "lists of equal length", self.lengths)
         if not 0 < self.combined < MOST:
             checks.fail(
                 "keys", f"at least one key and fewer than {MOST} keys", f"{self.combined} keys"
@@ -189,7 +189,7 @@ class PublicKeys:
             # The dtype may be too short for this text, so NumPy chooses the length.
             others[name] = np.array([label], keys.dtype.type)
             if others[name][0] in keys:
-                checks.fail("other_key", "another key than the public ones", label)
+                checks.fail("other_key", "a key that is not among the public keys", label)
         return others
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -225,16 +225,15 @@ class PublicKeys:
         chains = []
         for pairs, keys in zip(words, self.forms.values(), strict=True):
             if pairs.present is not None and not pairs.present.all():
-                rule = "integers, text, bytes or dates, none of which is missing"
+                rule = "integers, text, bytes or dates, and none may be missing"
                 at = int(np.argmin(pairs.present))
                 checks.fail("keys", rule, keys.rows[at] if isinstance(keys, Objects) else None)
         for some in [[pairs] for pairs in words] if self.is_product else [words]:
             chain = Chain(len(some), key)
             _, first = chain.add(some)
             if len(first) < len(some[0].low):
-                checks.fail(
-                    "keys", "different from one another, and not a column of the data", "some twice"
-                )
+                rule = "different from one another (a column of the data is not a list of keys)"
+                checks.fail("keys", rule, "some keys twice")
             chains.append(chain)
         return chains
 
@@ -597,7 +596,7 @@ def one_column(column: Any, name: str) -> tuple[Any, str]:
     if is_distributed(column) or is_lazy(column):
         table = form_of(column, name, KEYS_RULE)
         if not isinstance(table, Columns) or len(table.names) != 1:
-            checks.fail_kind(name, "one column of a table", column)
+            checks.fail_kind(name, "one column, not a table", column)
     if isinstance(table, Columns) and len(table.names) == 1:
         return table, table.names[0]
     keys = column_form(column, name, KEYS_RULE)

@@ -451,7 +451,8 @@ class Marginals(Statistic[MarginalTables]):
     def read(self, data: Any, *, axis: Any, **rows: Any) -> View:
         view = read(data, attributes, self.axes, **rows)
         if view.adds and max(self.sizes) > MOST_OF_SQL:
-            checks.fail("categories", f"at most {MOST_OF_SQL} in a database", max(self.sizes))
+            rule = f"at most {MOST_OF_SQL} for each column in a database"
+            checks.fail("categories", rule, max(self.sizes))
         return view
 
     @property
@@ -592,11 +593,13 @@ def attributes_of(categories: Any, bins: Any, bounds: Any) -> dict[str, Bins]:
     axes = {}
     for name in dict.fromkeys([*listed, *edges, *limits]):
         if checks.text("categories", name) in (COUNT, ERROR):
-            checks.fail("categories", f"of names other than {name!r}, a column of answers", name)
+            rule = f"for columns not named {name!r}, as a column of the answer is"
+            checks.fail("categories", rule, name)
         axis = edges.get(name), limits.get(name), listed.get(name)
         axes[name] = axis_of(*axis, f"[{name!r}]")
     if not axes:
-        checks.fail("categories", "given, or bins: the public values of each attribute", categories)
+        rule = "given, or bins, because each attribute needs public values"
+        checks.fail("categories", rule, categories)
     return axes
 
 
@@ -632,7 +635,7 @@ def weights_of(importance: Any, requested: Iterable[Names]) -> tuple[tuple[Names
     for names, weight in checks.mapping("importance", importance).items():
         marginal = requested_names.get(frozenset(_names("importance", names, names_of_all)))
         if marginal is None:
-            checks.fail("importance", "for marginals that ways requests", names)
+            checks.fail("importance", "for marginals that ways has", names)
         weights[marginal] = checks.number("importance", weight)
         if not 1e-6 <= weights[marginal] <= 1e6:
             checks.fail("importance", "from 1e-6 to 1e6", weight)
@@ -644,7 +647,7 @@ def _names(argument: str, value: Any, declared: Sequence[str]) -> Names:
     listed = (value,) if isinstance(value, str) else value
     is_listed = isinstance(listed, (tuple, list))
     if not is_listed or not all(isinstance(name, str) and name in declared for name in listed):
-        checks.fail(argument, "names of declared attributes", value)
+        checks.fail(argument, "names of columns that have categories or bins", value)
     if len({*listed}) < len(listed):
         checks.fail(argument, "names of different attributes", value)
     return tuple(listed)

@@ -71,13 +71,13 @@ def mechanism_of(statistic: Any, step: Step, offered: Offer) -> OfStatistic:
 def drawn(statistic: OnGrid[Any], step: Step, offered: Offer, is_whole: bool) -> Quantiles:
     """Return the mechanism that draws quantiles by group; `is_whole` says rows are integers."""
     if statistic.method not in ("auto", "exponential"):
-        rule = "left out by group, where quantiles are drawn by the exponential mechanism"
+        rule = "left out by group, because each group draws by the exponential mechanism"
         checks.fail("method", rule, statistic.method)
     bounds, size, numbers = checks.bounds(statistic.bounds), statistic.granularity, None
     if size is not None:
         numbers = lattice(*bounds, checks.fraction("granularity", size))
         if numbers.last - numbers.first > WIDEST:
-            rule = f"a larger number: at most 2**{WIDEST.bit_length()} multiples between the bounds"
+            rule = f"larger, so that at most 2**{WIDEST.bit_length()} multiples lie within bounds"
             checks.fail("granularity", rule, size)
     nan = nan_policy.of_rows(statistic.nan, is_private=True)
     arguments: Any = {"column": statistic.column, "bounds": bounds, "nan": nan, "step": step}

@@ -122,4 +122,4 @@ class OfColumn:
 
     def integers(self, rows: SqlRows) -> Integers:
         """Return the integers that a row of a database adds, or refuse the statistic."""
-        checks.fail("bounds", "given in a database (.to_pyarrow() takes rows out)", "auto")
+        checks.fail("bounds", "numbers in a database (.to_pyarrow() takes rows out)", "auto")

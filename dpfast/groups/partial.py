@@ -115,7 +115,7 @@ def put_together(table: Summable, parts: Sequence[Partial], key: Key) -> tuple[C
         codes_of_parts = [coder.codes(as_rows(part)) for part in parts]
         for part, codes in zip(parts, codes_of_parts, strict=True):
             if len(np.unique(codes[codes >= 0])) < part.groups:
-                raise DataError("two groups of a partition have the same key: give each its own")
+                raise DataError("two groups of a partition have the same key: use different keys")
         keys = coder.columns(np.arange(coder.groups))
     rooms: dict[str | None, Any] = {}
     for name, statistic in table.counted.items():

@@ -75,7 +75,7 @@ class OfWeighted(WithWeights, OfLinear):
         (lo, hi), limits = checks.bounds(self.statistic.bounds), self.limits
         widest = [x * w for x in (lo, hi, hi - lo) for w in limits]
         if not math.isfinite(max(widest) - min(widest)):
-            rule = "such that products with the bounds do not overflow float64"
+            rule = "so small that products with the bounds do not overflow float64"
             checks.fail("weight_bounds", rule, limits)
         super().__post_init__()
 

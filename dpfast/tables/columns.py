@@ -281,7 +281,7 @@ class Columns(WithRows):
     def source(self, name: str) -> Source:
         source = self if self.store.original is None else self.store.original
         checks.fail_kind(
-            name, "one column, not a table", source, f": name one, such as {self.first}"
+            name, "one column, not a table", source, f": choose one, such as {self.first}"
         )
 
     @property
@@ -295,7 +295,8 @@ class Columns(WithRows):
         if isinstance(ids, str):
             column, ids = self.store.name_of(ids, "ids"), None
             if self.names == (column,):
-                checks.fail("ids", "one of several columns: the data need another", column)
+                rule = "one of several columns, because the data need another one"
+                checks.fail("ids", rule, column)
         names = tuple(name for name in self.names if name != column)
         return self.store.rows(Rows(names, column, is_table=self.is_table), ids, workers)
 

@@ -123,7 +123,7 @@ def dask_form(data: Any, name: str) -> TableColumn | Table | TableRows:
     dimensions = getattr(data, "ndim", None)
     if hasattr(data, "rechunk") and isinstance(dimensions, int) and dimensions in (1, 2):
         if any(math.isnan(length) for length in data.shape[1:]):
-            more = " of an unknown number of columns (compute_chunk_sizes tells it)"
+            more = " of an unknown number of columns (call compute_chunk_sizes first)"
             checks.fail_kind(name, rule, data, more)
         like = np.empty((0, *data.shape[1:]), data.dtype)
         if isinstance(data._meta, np.ma.MaskedArray):

@@ -61,7 +61,7 @@ def once(data: Any, positional: Sequence[Any] = (), relation: str = "add-remove"
     if not isinstance(data, Columns):
         return data
     if relation == "replace" and data.store.keep is not None:
-        rule = "'add-remove' for rows that conditions keep: a replaced row may enter or leave"
+        rule = "'add-remove' if conditions keep rows, because a replaced row may enter or leave"
         checks.fail("neighbors", rule, relation)
     return data.once(any(not isinstance(argument, (str, NoneType)) for argument in positional))
 
@@ -152,7 +152,7 @@ def as_rows(
         if last_words is not None or any(words):
             words = [*(words or [None] * (len(table.names) - 1)), last_words]
     if is_wide and isinstance(table, Objects) and (width is None or len(words) > 1):
-        rule = "an array or a table, or bounds a pair for each column"
+        rule = "an array or a table, unless bounds has a pair for each column"
         checks.fail_kind(name, rule, table.rows, ", which does not declare its columns")
     if any(words):
         return _with_rows(coded_of(table, words, name, ids), name, may_add)

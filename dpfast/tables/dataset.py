@@ -123,7 +123,7 @@ class DatasetReader(StreamReader):
         kinds = set(map(format_of, self._files))
         if len(kinds) != 1 or not kinds <= {"parquet", "ipc"}:
             endings = ", ".join(end for end, kind in FORMATS.items() if kind in ("parquet", "ipc"))
-            raise SourceError(f"{name} must be files of one format, that end in one of {endings}")
+            raise SourceError(f"{name} must be files of one format, and end in one of {endings}")
         self._stamps = stamps(self._system, self._files)
         format: Any = ds.IpcFileFormat()
         if kinds == {"parquet"}:
@@ -137,7 +137,7 @@ class DatasetReader(StreamReader):
                     ds.dataset([file], **options_of_all).schema.names
                 ):
                     raise SourceError(
-                        f"{name} must have no column that is also a key in the names of directories"
+                        f"{name} must have no column that its directories name, too (year=2024)"
                     )
                 part = ds.dataset(
                     [file], partitioning=hive, partition_base_dir=folder, **options_of_all
@@ -278,7 +278,7 @@ def parts_of(root: Path) -> list[Path]:
         seen.add((stat.st_dev, stat.st_ino))
         parts += [at / file for file in files if _is_part((at / file).relative_to(root).parts)]
     if not parts:
-        raise SourceError(f"directory {os.fspath(root)!r} holds no file of Parquet, Arrow or text")
+        raise SourceError(f"directory {os.fspath(root)!r} holds no Parquet, Arrow or text file")
     if len(set(map(format_of, parts))) > 1:
         endings = " and ".join(sorted({"".join(file.suffixes) for file in parts}))
         raise SourceError(
@@ -295,7 +295,7 @@ def regular(file: Path) -> Path:
     if not os.path.lexists(file):
         raise SourceError(f"file {os.fspath(file)!r} does not exist")
     raise SourceError(
-        f"file {os.fspath(file)!r} must be a regular file, no pipe, device, directory or broken "
+        f"file {os.fspath(file)!r} must be a regular file, not a pipe, device, directory or broken "
         "link: remove or replace it"
     )
 

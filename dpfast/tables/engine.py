@@ -383,5 +383,5 @@ def of_engine(source: Any) -> bool:
 
 def refuse_array(argument: str, value: Any) -> NoReturn:
     """Refuse an array as `argument` for the rows of an engine, which have no order."""
-    rule = "left out, or the name of a column, for data of an engine (filter or join them there)"
+    rule = "left out, or the name of a column: rows of an engine have no order (filter them there)"
     checks.fail_kind(argument, rule, value)

@@ -226,9 +226,7 @@ class ArrowTest:
         used = {name: kind for name, kind in types.items() if not self._fits(nulls, without=name)}
         words = str(self.expression)
         if not (used and self._fits(nulls)) or any(word in words for word in OTHERWISE):
-            rule = (
-                f"an expression of single rows and of columns and their types: {', '.join(types)}"
-            )
+            rule = f"an expression of single rows that fits the columns {', '.join(types)}"
             checks.fail("where", rule, words)
         return ArrowTest(self.expression, used)
 
@@ -345,7 +343,7 @@ def conditions(where: Any, name: str = "where") -> tuple[Condition | ArrowTest, 
         tests = {key: value for key, value in table.items() if key != "column"}
         column = checks.text(f"{name}.column", table.get("column"))
         if not tests:
-            checks.fail(name, f"tests, which are {', '.join(TESTS)}", where)
+            checks.fail(name, f"a column with at least one test: {', '.join(TESTS)}", where)
         for test, value in tests.items():
             if test not in TESTS:
                 checks.fail(f"{name}.{test}", f"one of {', '.join(TESTS)}", test)
@@ -410,7 +408,8 @@ def passing(data: Any, where: Any) -> Columns:
         For other data, which have other ways to leave rows out.
     """
     if not (isinstance(data, Columns) and isinstance(data.store, Reader)):
-        checks.fail_kind("where", "an array of booleans, unless data come from dp.scan", where)
+        rule = "an array of booleans (an expression is for data from dp.scan)"
+        checks.fail_kind("where", rule, where)
     some = copy(data)
     some.store = filtered(data.store, conditions(where))
     some.length = some.store.length

@@ -12,7 +12,7 @@ from .mapped import MappedRows, Spans
 
 #: The most rows that kernels can number.
 MOST = 1 << 62
-NUMBERED = "number each row once from 0 in the starts of its chunks"
+NUMBERED = "number each row once, from 0, by the starts of its chunks"
 
 
 def foreign_rows(source: Source) -> RowSource:

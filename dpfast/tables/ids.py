@@ -34,7 +34,7 @@ def with_ids(rows: RowSource, ids: Any) -> RowSource:
 
 def _refuse_ids() -> NoReturn:
     """Raise the error that ids and rows differ in number, without the numbers."""
-    raise DataError("there must be one id for each row, but their number differs")
+    raise DataError("ids must have one entry for each row, but their number differs")
 
 
 def as_ids(ids: Any) -> Any:

@@ -50,7 +50,7 @@ from .words import Words, holds_words
 #: The name of an argument, and its public numbers, which are compared with a column.
 Public: TypeAlias = tuple[str, Sequence[Any]]
 
-RECORDS = "0 (or -2) for several columns, or left out for one: a row has no answer"
+RECORDS = "0 (or -2), for an answer of each column, or left out if the data are one column"
 
 
 @dataclass(slots=True)  # not frozen, which would take a microsecond more for each
@@ -281,7 +281,8 @@ def all_columns(
     elif by_column:
         width = len(source)
     if last is not None and not width:
-        checks.fail("weights", "one of several columns: the data need another", last)
+        rule = "one of several columns, because the data need another one"
+        checks.fail("weights", rule, last)
     if last is not None and row_arguments.axis is None and width > 1:
         checks.fail("axis", RECORDS, row_arguments.axis)
     if public is not None:
@@ -343,7 +344,7 @@ def whole_rows(
 def text_column(data: Any, row_arguments: RowArguments, words: Words) -> Chosen:
     """Choose a column of text, read as indices of public words, and its weights or ids."""
     if row_arguments.axis is not None:
-        rule = f"left out where {words.name} is text: data are one column"
+        rule = f"left out, because {words.name} is text and the data are one column"
         checks.fail("axis", rule, row_arguments.axis)
     source, _, width = whole_rows(data, row_arguments, words.name, 1, [words], True)
     if (
@@ -451,7 +452,7 @@ def axis_of(axis: Any, table: Readable, weighted: bool = False) -> bool:
     several = has_columns(table) or (axis is not None and isinstance(table, Objects))
     if several and axis is None and not weighted:
         raise ArgumentError(
-            f"data must be one column, {several_of(table)}, or pass axis=0 for each"
+            f"data must be one column, {several_of(table)}, or pass axis=0 for each column"
         )
     if axis is not None and not several:
         source_of(table)  # raises a better error for what is no column
@@ -476,10 +477,14 @@ def several_of(table: Any) -> str:
     """Return the part of an error about data with several columns: how to select one."""
     if isinstance(table, Columns):
         kind = "table" if table.store.original is None else type(table.store.original).__name__
-        return f"got a {kind} of {len(table.names)}: name one, as {table.first}"
+        return f"got a {kind} of {_columns(len(table.names))}: choose one, as {table.first}"
     is_array = isinstance(table, Values)
     width = len(table.array.T) if is_array else table.width or len(table.dtype.names or ())
-    return f"got {width}: take one, as data[:, 0]"
+    return f"got {_columns(width)}: choose one, as data[:, 0]"
+
+
+def _columns(many: int) -> str:
+    return f"{many} column{'s' * (many != 1)}"
 
 
 def lying_apart(table: Readable) -> list[Source] | None:

@@ -56,7 +56,7 @@ def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | N
 def refuse_mask() -> NoReturn:
     """Raise the error of a mask that does not have one entry for each row."""
     raise DataError(
-        "where and ids must have one entry for each row, and the row of each null must be known"
+        "where and ids must have one entry for each row (the row of each null must be known)"
     )
 
 

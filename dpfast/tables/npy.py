@@ -216,7 +216,7 @@ def _header(path: Path) -> tuple[_Layout, tuple[int, int, int, int]]:
     """Return the layout that the header of a file declares, and the state of the file."""
     with path.open("rb", buffering=0) as file:
         if file.read(4) == b"PK\x03\x04":
-            raise SourceError(f"{path.name} is an archive of arrays (.npz), not one array")
+            raise SourceError(f"{path.name} is an archive of arrays (.npz): save one array as .npy")
         file.seek(0)
         header = _layout(file, path)
         end = header.start + math.prod(header.shape) * header.dtype.itemsize

@@ -190,7 +190,7 @@ class Files:
         """
         reader = self._reader
         if not isinstance(reader, TextReader):
-            rule = "a text file: only the columns of text files have no declared types"
+            rule = "a text file, because other files declare the types of their columns"
             checks.fail("path", rule, str(self.paths[0]))
         names = None if columns is None else [self.find(name) for name in columns]
         return check_text(reader, reader.names if names is None else names, names is not None)

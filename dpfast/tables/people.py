@@ -102,7 +102,7 @@ def split_units(
     table = form_of(data, name, DATA)
     is_database = isinstance(table, Columns) and isinstance(table.store, Database)
     if of_engine(table) and not (is_database and isinstance(ids, str)):
-        rule = "left out for data of an engine, where dpfast.group_by has them"
+        rule = "left out for data of an engine (pass ids to dpfast.group_by instead)"
         checks.fail_kind("ids", "the name of a column" if is_database else rule, ids)
     if not isinstance(ids, str):
         return table, IdColumn(Batches(named({IDS: ids})), IDS, ids)
@@ -115,7 +115,8 @@ def split_units(
     )
     names = [other for other in table.names if other != column]
     if not names:
-        checks.fail("ids", "one of several columns: the data need another", ids)
+        rule = "one of several columns, because the data need another one"
+        checks.fail("ids", rule, ids)
     key_kind(id_column.rows.typed(column, "ids", True), "ids", is_id=True)
     is_one = len(names) == 1 and (axis is None or not isinstance(table, Table))
     return store.column(names[0]) if is_one else store.table(names), id_column

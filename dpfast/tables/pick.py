@@ -34,8 +34,8 @@ def pick(column: str | int | None, names: Sequence[str], path: Path) -> str:
         same = [name for i, name in enumerate(names) if name == _label(column, i)]
         if same:
             raise SourceError(
-                f"column {column!r} occurs more than once in {path.name}: name one, by number or "
-                f"as {same[0]!r}"
+                f"column {column!r} occurs more than once in {path.name}: choose one by its "
+                f"index, or as {same[0]!r}"
             )
         which = f"{nearest(column, names)}, which has: {listed(names)}"
         raise SourceError(f"column {column!r} is not in {path.name}{which}")
@@ -90,7 +90,7 @@ def wanted_columns(column: Any) -> list[Any]:
         if wanted_column is None and column is not None:
             checks.fail_type("column", rule, column)
     if not wanted:
-        checks.fail("column", "at least one name, if it is a list", column)
+        checks.fail("column", "a list of at least one name", column)
     return wanted
 
 

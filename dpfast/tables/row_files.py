@@ -207,4 +207,4 @@ def _reserve(fd: int, size: int) -> None:
 def _failed(where: str, number: int | None) -> SourceError:
     """Return the error that a file of rows cannot be made or used, without row values."""
     why = os.strerror(number) if number else "an input or output error"
-    return SourceError(f"rows cannot be kept in {where!r}: {why}. spill= names another directory")
+    return SourceError(f"rows cannot be kept in {where!r}: {why} (spill can name another)")

@@ -96,7 +96,7 @@ def of_columns(
     Columns of different lengths fail in the pass.
     """
     if not columns:
-        checks.fail_kind(name, "a table with a column of numbers", columns)
+        checks.fail_kind(name, "a table with at least one column of numbers", columns)
     rule, columns_read = "numbers (choose other columns, or pass this one as ids)", {}
     if words:
         rule = "numbers, or have categories that are text"

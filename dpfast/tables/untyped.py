@@ -77,5 +77,5 @@ def is_missing(value: Any, or_nan: bool = False) -> bool:
 def refuse() -> NoReturn:
     raise DataError(
         "data without a dtype, such as a list, must hold real numbers, or None for a missing one, "
-        "and do not; for several columns, pass an array or a table"
+        "but do not (for several columns, pass an array or a table)"
     )

@@ -672,11 +672,11 @@ BLOCKS = 'statistic = "sample_and_aggregate"\nblocks = 9\n'
          "budget.neighbours must be one of epsilon, delta, rho, neighbors, ids, max_rows, period, "
          "path, name (did you mean 'neighbors'?), got 'neighbours'"),
         ({"budget": "epsilon = 1\npath = ''"}, "budget.path must be given"),
-        ({"budget": "epsilon = 1\nmax_rows = 2"}, "budget.max_rows must be left out without"),
+        ({"budget": "epsilon = 1\nmax_rows = 2"}, "budget.max_rows must be left out, because"),
         ({"budget": "epsilon = 1\nids = 'who'\nmax_rows = 0"}, "budget.max_rows must be an int"),
         ({"data": ""}, "data.path must be given"),
-        ({"data": 'path = "${NOT_SET}.csv"'}, "data.path must be a text whose variables "
-         "are set, got '${NOT_SET}'"),
+        ({"data": 'path = "${NOT_SET}.csv"'}, "data.path must be a text whose environment "
+         "variables are set, got '${NOT_SET}'"),
         ({"data": "path = ['t.parquet', 2]"}, (TypeError, "data.path[1] must be text")),
         ({"data": "path = []"}, (TypeError, "data.path must be text")),
         ({"data": 'path = "t.parket"'}, (SourceError, "does not exist; did you mean")),

@@ -187,7 +187,7 @@ def test_what_is_refused():
         ({"budget": None}, "budget must be left out"),
         ({"columns": 0}, "columns must be"),
         ({"dtype": "object"}, "dtype must be"),
-        ({"method": "smooth"}, "arguments must be among those of mean, got 'method'"),
+        ({"method": "smooth"}, "arguments must be names of arguments of mean, got 'method'"),
         ({"nan": {1}}, "nan must be a number"),
     ):
         with pytest.raises((ArgumentError, ArgumentTypeError), match=words):

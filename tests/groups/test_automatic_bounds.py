@@ -164,7 +164,7 @@ HEAVY = dp.stat.sum("x", **AUTO, weights="w", weight_bounds=(0, 1e300))
 REFUSED = [
     ({"s": dp.stat.mean("day", **AUTO)}, "a pair of dates or times"),
     ({"s": dp.Mean(**AUTO)}, "column must be given"),
-    ({"h": STATISTICS["histogram"], "h 3": dp.stat.count()}, "named differently from the bins"),
+    ({"h": STATISTICS["histogram"], "h 3": dp.stat.count()}, "named differently from all bins"),
     ({"s": HEAVY}, "do not overflow float64"),
     ({"s": STATISTICS["quantiles"], "s 0.2": dp.stat.count()}, "no two columns have the same name"),
 ]

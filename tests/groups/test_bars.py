@@ -339,11 +339,11 @@ def test_the_loss_is_that_of_all_and_a_quarter_is_for_rows_lost():
 
 
 NO_LIMIT = {
-    "rows_limit must be more than max_rows": [{"rows_limit": 2}, {"max_rows": None}],
+    "rows_limit must be greater than max_rows": [{"rows_limit": 2}, {"max_rows": None}],
     "rows_limit must be": [{"rows_limit": 0}, {"rows_limit": "many"}],
     "left out without ids": [{"ids": None, "max_rows": None}],
     "left out if keys are private": [{"keys": None, "max_groups": 1}],
-    "left out with max_groups='auto'": [{"max_groups": "auto"}],
+    "left out if max_groups is 'auto'": [{"max_groups": "auto"}],
 }
 
 
@@ -353,7 +353,7 @@ def test_a_limit_that_makes_no_sense_or_without_a_bar_is_refused_before_the_spen
             with pytest.raises((ArgumentError, ArgumentTypeError), match=words):
                 dp.group_by({"who": [1, 2], "k": AB}, "k", **{"keys": AB, **WHO} | more)
     groups, paid = grouped([(1, 1)]), {"epsilon": 1, "budget": dp.Budget(epsilon=1)}
-    words = "rows_limit must be left out: only error bars"
+    words = "rows_limit must be left out, because only error bars"
     for call, match in (
         (lambda: groups.mean("x", bounds=(0, 4), **paid), words),
         (lambda: groups.top_k(1, **paid), words),

@@ -64,8 +64,8 @@ OF_TWO, W = {"a": [1.0], "w": [1.0]}, {"weights": "w"}
 
 @pytest.mark.parametrize(("name", "kw", "words"), [
     *((name, *case) for name in ("count", "mean") for case in (
-        ({"axis": None}, "got 2: take one, as data.*, or pass axis=0 for each"),
-        ({"axis": 1}, "axis must be 0 .or -2. .* a row has no answer, got 1"),
+        ({"axis": None}, "got 2 columns: choose one, as data.*, or pass axis=0 for each"),
+        ({"axis": 1}, "axis must be 0 .or -2., for an answer of each column, or .* got 1"),
         ({"axis": (0, 1)}, "axis must be 0"), ({"data": np.zeros(3)}, "left out for one"),
         ({"data": [1.0, 2.0, 3.0]}, "does not declare its columns"),
         ({"data": {"a": [1.0], "b": np.array(["x"])}}, "column 'b' of data"),

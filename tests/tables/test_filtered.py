@@ -307,14 +307,14 @@ WRONG = [
     *((text, "where must be a column, one of =, ==, !=, in, not in, >, >=, <, <=,")
       for text in ("i", "", "i =", "= 3", '"i > 3')),
     *((text, "where must be a list such as UA, 'A, B'") for text in ("i in 1,,2", "i in 1,")),
-    *((text, "where must be one condition, with its value in quotes") for text in (
+    *((text, "where must be one condition (put a value with signs") for text in (
         "w = UA and i > 3", "i > 3 OR i < 1", "w = UA,AA", "w in (UA, AA)",
         "w = 'UA' | w = 'AA'")),
     ("i > UA", "where.above must be a finite real"),
     (f"i > {'9' * 500}", "where.above must be a finite real"),
     ([3], "where must be a table such as"),
     ({"above": 0}, "where.column must be text"),
-    ({"column": "i"}, "where must be tests, which are above, at_least"),
+    ({"column": "i"}, "where must be a column with at least one test: above, at_least"),
     ({"column": "i", "over": 0}, "where.over must be one of above"),
     *(({"column": "i", "above": x}, "where.above must be a finite real") for x in ("0", math.nan)),
     *(({"column": "i", "in": some}, LIST) for some in ("UA", [], [1, "UA"])),

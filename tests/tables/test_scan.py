@@ -338,7 +338,7 @@ def test_a_directory_of_arrow_files(tmp_path):
     for path in (tmp_path / "**" / "[p].parquet", tmp_path / "*.parquet"):
         assert rows(scan(path, "v"))[0].tolist() == [0, 1, 2]
     (tmp_path / "none").mkdir()
-    with pytest.raises(SourceError, match="holds no file of Parquet, Arrow or text"):
+    with pytest.raises(SourceError, match="holds no Parquet, Arrow or text file"):
         scan(tmp_path / "none", "v")
     with pytest.raises(SourceError, match="no file matches"):
         scan(tmp_path / "*.xyz", "v")

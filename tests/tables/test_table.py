@@ -469,7 +469,7 @@ def test_ids_of_another_length_or_name(tmp_path):
     late = [dp.scan(text, "x"), Own([1.0] * 50, length=False)]  # nobody has counted these yet
     for data in [*tables, dp.scan(path, "x"), dp.scan(path, ["x"]), Own([1.0] * 50), *late]:
         for wrong in (np.arange(49), list(range(51))):
-            with pytest.raises(DataError, match="there must be one id for each row"):
+            with pytest.raises(DataError, match="ids must have one entry for each row"):
                 plain.gather(as_rows(data, wrong))
     records = np.zeros(50, [("user", "i8"), ("x", "f8")])
     for data, ids, words in (

@@ -434,7 +434,7 @@ class Exponential(_Choice):
     def randomise(self, value: Any = None) -> Any:
         """Return a drawn candidate, or the index of a drawn utility if there are no candidates."""
         if value is not None:
-            checks.fail("value", "None: utilities are in the constructor", type(value).__name__)
+            checks.fail("value", "None (the constructor has the utilities)", type(value).__name__)
         index = self._drawn()
         return index if self.candidates is None else self.candidates[index]
 

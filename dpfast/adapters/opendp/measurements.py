@@ -519,7 +519,7 @@ def _released(
     numbers, relation = spaces.numbers_of(domain), spaces.relation_of_metric(metric)
     for name in OTHERS:
         if name in arguments:
-            checks.fail("arguments", f"among those of the function, except {OTHERS}", name)
+            checks.fail("arguments", f"names of arguments of the function, except {OTHERS}", name)
     shape: Any = {"columns": numbers.width, "dtype": numbers.dtype.name, "neighbors": relation}
     is_release = any(function is entry.function for entry in dp.STATISTICS.values())
     taken = inspect.signature(function).parameters.get("nan") if is_release else None

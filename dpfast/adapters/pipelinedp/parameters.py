@@ -80,7 +80,7 @@ def statistics_of(params: Any, value: str | None) -> dict[str, Any]:
     plain = {metric.name for metric in params.metrics if not metric.is_percentile}
     unknown = sorted(plain.difference(WITH_VARIANCE))
     if unknown or not params.metrics:
-        checks.fail("metrics", f"of {', '.join(WITH_VARIANCE)} and PERCENTILE", unknown)
+        checks.fail("metrics", f"some of {', '.join(WITH_VARIANCE)} and PERCENTILE", unknown)
     percentiles = [metric.parameter for metric in params.metrics if metric.is_percentile]
     bounds = params.min_value, params.max_value
     if value is None and (percentiles or plain & {"SUM", "MEAN", "VARIANCE"}):

@@ -43,7 +43,7 @@ def answer(
     values = {name: value for name, value in options.items() if value not in (None, (), [])}
     as_json, as_csv = values.pop("as_json"), values.pop("as_csv")
     if as_json and as_csv:
-        checks.fail("csv", "left out with json", True)
+        checks.fail("csv", "left out, because json is given", True)
     text = text_options(values)
     ledger, guess = values.pop("ledger", None), values.pop("rows", None)
     rows = None if guess is None else checks.whole("rows", guess, 1)
@@ -147,9 +147,10 @@ def _keys(texts: Sequence[str], by: Sequence[str]) -> KeyTexts:
     if len(texts) == 1 and texts[0].startswith("@"):
         return read_keys(Path(texts[0][1:]), by)
     if not by:
-        checks.fail("keys", "left out without by", texts)
+        checks.fail("keys", "left out, because by is not given", texts)
     if len(texts) != len(by):
-        checks.fail("keys", f"given once for each of the {len(by)} columns in by, or @FILE", texts)
+        rule = f"given once for each of the {len(by)} columns of by, or be @FILE"
+        checks.fail("keys", rule, texts)
     return combined([[unquoted(item) for item in items(text, "keys")] for text in texts])
 
 

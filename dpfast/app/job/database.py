@@ -92,7 +92,7 @@ def read(table: Any, folder: Path) -> Sql:
         if key not in KEYS:
             checks.fail(f"data.sql.{key}", f"one of {', '.join(KEYS)}{hint(key, KEYS)}", key)
     if ("table" in table) == ("query" in table):
-        raise ArgumentError("data.sql must have table, or query instead")
+        raise ArgumentError("data.sql must have either table or query, and not both")
     said = {key: text(f"data.sql.{key}", table[key]) for key in table if key != "connect"}
     url, parts = str(table.get("connect")), urlsplit("")
     with suppress(ValueError):  # the message may contain the password

@@ -119,7 +119,8 @@ def read(path: Any) -> Job:
     )
     for key, value in defaults.items():
         if (key in NOT_HERE or key in NOT_ARGUMENTS) and key not in SHARED:
-            checks.fail(f"defaults.{key}", NOT_HERE.get(key, "left to each release"), value)
+            rule = NOT_HERE.get(key, "left out, because each release has its own")
+            checks.fail(f"defaults.{key}", rule, value)
     folder = file.absolute().parent
     amounts = {
         kind: amount(f"budget.{kind}", budget[kind])
@@ -129,11 +130,11 @@ def read(path: Any) -> Job:
     sql = None if "sql" not in data else read_sql(data["sql"], folder)
     for key in ("path", *Files.options):
         if sql is not None and key in data:
-            checks.fail(f"data.{key}", "left out with [data.sql]", data[key])
+            checks.fail(f"data.{key}", "left out, because [data.sql] is given", data[key])
     rows, ledger, out = data.get("rows"), budget.get("path"), output.get("path")
     ids, max_rows = budget.get("ids"), budget.get("max_rows")
     if max_rows is not None and ids is None:
-        checks.fail("budget.max_rows", "left out without budget.ids", max_rows)
+        checks.fail("budget.max_rows", "left out, because budget.ids is not given", max_rows)
     ledger_path = None if ledger is None else folder / file_name("budget.path", ledger)
     releases = document.get("release", [])
     tables = isinstance(releases, list) and all(isinstance(table, dict) for table in releases)
@@ -197,7 +198,7 @@ def _filled(name: str, value: Any) -> Any:
             return "${"
         if key not in os.environ:
             # Only the name is shown: the rest of the text may be a password.
-            checks.fail(name, "a text whose variables are set", match[0])
+            checks.fail(name, "a text whose environment variables are set", match[0])
         return os.environ[key]
 
     return VARIABLE.sub(variable, value) if isinstance(value, str) else value

@@ -20,7 +20,7 @@ from .dialects import DIALECTS, bytes_of, md5, text_of
 LISTED = 1 << 12
 #: The declared type of a column of an SQLite table.
 DECLARED = "SELECT type FROM pragma_table_info(?, ?) WHERE name = ?"
-DECLARES = "made of columns of tables of SQLite that are declared with a type"
+DECLARES = "made of columns of SQLite that are declared with a type"
 RULE = "a column of integers, text, bytes, booleans, dates or times"
 
 
@@ -157,7 +157,7 @@ def others_apart(columns: Sequence[Any], listed: Listed, dialect: str) -> list[A
     for column, name in zip(columns, listed, strict=True):
         plain = _literals(column, np.append(listed[name], listed.others[name]))
         if plain is None or len(plain) > LISTED:
-            rule = f"left out in a database, but for {LISTED} integers, texts, booleans or dates"
+            rule = f"left out in a database, except for {LISTED} integers, texts, booleans or dates"
             checks.fail("other_key", rule, listed.others[name].tolist()[0])
         keys.append(exact(column, dialect, f"column {name!r}"))
         literals = list(map(ibis.literal, plain))

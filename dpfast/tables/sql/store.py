@@ -230,7 +230,7 @@ class SqlRows:
         """
         most = max(abs(bound - least) for bound in bounds)
         if 0 < most < SMALL:
-            checks.fail("bounds", f"at least {SMALL} in size or apart, in a database", bounds)
+            checks.fail("bounds", f"at least {SMALL} in size, or so far apart, in a database", bounds)
         dialect, (lo, hi) = self.store.dialect, bounds
         value = without_nan(self._column(column), dialect)
         if not isinstance(missing, str):
