@@ -1,11 +1,12 @@
 """Counts of rows by group and bin: the histogram of each group, in one vector of counts.
 
-With weights it is one vector of sums of weights. The k rows of a step in one group may be in any
-bins; a person may have fractions of rows in all bins, as in `statistics.histogram`. In every norm
-they change the vector of all bins by no more than they would change one sum. Reason: the vectors
-that k rows can add are convex combinations of corners, each with all rows in one bin and with one
-weight, and a norm is largest at a corner. For staircase noise they are k moves of one sum by a
-weight each or, with fractions of rows, one move of each sum by k weights.
+With weights the vector holds sums of weights. The k rows that a step changes in one group may be in
+any bins, and a person may have fractions of rows in all bins, as in `statistics.histogram`. In
+every norm these rows change the vector of all bins by no more than they would change one sum. The
+reason: the vectors that k rows can add are convex combinations of corners, and a norm is largest at
+a corner. At a corner all rows are in one bin, with one weight. For staircase noise, the k rows are
+k moves of one sum, by a weight each. With fractions of rows, they are one move of each sum, by k
+weights.
 """
 
 from __future__ import annotations
@@ -64,12 +65,12 @@ def dense(room: Sparse, groups: int) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class GroupHistogram(Counted):
-    """Numbers of rows of each group in public bins, where a row is in at most one bin.
+    """Numbers of rows of each group in public bins; a row is in at most one bin.
 
     Parameters
     ----------
     statistic : Histogram
-        The numbers of one column.
+        The histogram of one column.
     sparse : bool, default False
         Whether keys are private.
     """
@@ -108,7 +109,7 @@ class GroupHistogram(Counted):
 
     @property
     def coordinates(self) -> int:
-        """The number of bins of a group that rows on one side of a step may be in."""
+        """The largest number of bins of a group in which rows on one side of a step may be."""
         bins = self.axis.native.bins
         return bins if self.step.of_units else min(self.step.rows, bins)
 

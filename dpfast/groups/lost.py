@@ -1,20 +1,24 @@
 """Numbers of rows lost to bounding, up to a public limit, which let error bars include the bias.
 
 Bounding keeps min(c, m) of the c rows of a person in a group. Let L be a public limit: no person
-has more rows in a group than this. Then bounding leaves out min(c, L) - min(c, m) of them, which is
-between 0 and L - m. So the number of lost rows by group is a sum over people of numbers within
-these bounds (`summaries.units`), and gets noise for them. Without a limit nothing can be released,
-because one person may have lost any number of rows.
+has more than L rows in a group. Then bounding loses min(c, L) - min(c, m) rows of the person, which
+is a number from 0 to L - m. The number of lost rows of a group is the sum of these numbers over
+people (`summaries.units`), and gets noise for one person's change. Without a limit the number
+cannot be released, because one person may have lost any number of rows.
 
-*Error bars.* Let S be the statistic of all rows, T that of the rows that count, T + z the answer,
-and U the true number of lost rows. A lost row changes a count, also the count of a bin, by 1, and a
-sum by at most b: the larger absolute bound times the largest weight. So S and T differ by at most
-b U. (The fraction that a person adds to a bin is rounded down to 2**-20 of a row, and of c rows in
-several bins at most c - m - (c - m) / c are lost in one bin. So this holds for c up to 2**20, and
-beyond it up to such a fraction of a row of each person.) Let y be the noise of the number of lost
-rows. Then the answer is farther from S than h + b max(0, U + y + w) only if |z| exceeds h, or if -y
-exceeds w. The first has three quarters of the failure probability, the second one quarter. If a
-person has more rows than the limit, the loss is unchanged, but such a bar may not hold.
+*Error bars.* Let S be the statistic of all rows, and T the statistic of the rows that count. The
+answer is T + z, with noise z. Let U be the true number of lost rows. A lost row changes a count by
+1 (also the count of a bin), and a sum by at most b, the larger absolute bound times the largest
+weight. So S and T differ by at most b U.
+
+This holds in bins, too, for c up to 2**20. The part that a person adds to a bin is rounded down to
+2**-20 of a row, and of c rows in several bins at most c - m - (c - m) / c are lost in one bin. For
+a larger c, it holds up to such a part of a row for each person.
+
+Let y be the noise of the number of lost rows, and take h + b max(0, U + y + w) as the half-width.
+The answer is farther from S than this only if |z| exceeds h, or if -y exceeds w. The first has
+three quarters of the failure probability, the second has one quarter. If a person has more rows
+than the limit, the loss is unchanged, but such an error bar may not hold.
 """
 
 from __future__ import annotations
@@ -41,17 +45,17 @@ OF_NOISE, OF_LOST = 0.75 * (1 - CONFIDENCE), 0.25 * (1 - CONFIDENCE)
 
 @dataclass(frozen=True)
 class Lost(Counted):
-    """Numbers of rows lost to bounding, by group: those of people with more than `most` rows.
+    """Numbers of rows lost to bounding, by group; people with more than `most` rows lose some.
 
-    Privacy: neighbors are tables that differ in all rows of a person. Each number is a sum over
-    people of integers from 0 to `limit` - `most`, so integer noise for the change by one person
+    Privacy: neighbors are tables that differ in all rows of one person. Each number is a sum over
+    people of integers from 0 to `limit` - `most`. Integer noise for the change by one person
     satisfies the loss (Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke,
     NeurIPS 2020).
 
     Parameters
     ----------
     most, limit : int
-        How many rows of a person count in a group at most, and how many a person may have there.
+        The largest number of rows of a person that count in a group, and that a person has there.
     """
 
     adds_up: ClassVar[bool] = True
@@ -82,8 +86,8 @@ class Lost(Counted):
     ) -> None:
         """Widen the error bars of counts and sums, or of their totals, by rows lost to bounding.
 
-        `error` returns the half-width of noise for a failure probability. Noise of a sum over
-        groups is symmetric as well, so the proof holds for totals, too.
+        `error` returns the half-width of noise for a failure probability. The noise of a sum over
+        groups is symmetric, as the noise of a group is. So the proof holds for totals, too.
         """
         most = np.maximum(answer[LOST] + error(self, 2 * OF_LOST), 0.0)
         for name, statistic in statistics.items():

@@ -1,41 +1,47 @@
 """The sensitivities of answers by group: what one step between neighbors can change.
 
-A step is one row, or with ids all rows of one person, that is added or removed (add-remove) or
-replaced (replace). Let it touch L0 groups and k rows in each: 1 and 1 for a row. The group of a row
-is a part of the row, so the size of a group is private under both relations.
+A step between neighbors adds or removes one row (add-remove), or replaces one row (replace). With
+ids it does so with all rows of one person. Let a step touch L0 groups, and k rows in each of them.
+For a row, L0 = 1 and k = 1. The group of a row is a part of the row, so the size of a group is
+private under both relations.
 
-*Under add-remove* a vector of integers by group, to which a row adds a vector of L1 norm s, and so
-of L2 norm at most s, changes by L0 k s in L1, and by sqrt(L0) k s in L2. If draws by group are
-independent, each gets an L0-th of the loss. For L0 = 1 each has all of it, which is exact parallel
-composition (McSherry, SIGMOD 2009, for groups that are a partition).
+*Under add-remove.* Consider a vector of integers for each group, to which a row adds a vector of L1
+norm s. Its L2 norm is at most s. A step changes the vectors of all groups by at most L0 k s in L1,
+and by at most sqrt(L0) k s in L2. If draws by group are independent, each draw gets an L0-th of the
+loss. For L0 = 1 each draw has the whole loss. This is exact parallel composition (McSherry, SIGMOD
+2009, for groups that are a partition).
 
-*Under replace* the removed rows touch up to L0 groups, and so do the added rows.
+*Under replace* the removed rows touch up to L0 groups, and so do the added rows. Call these the two
+sides of the step.
 
-* Vectors that are not negative: in a group that both sides touch, the squared norm of the
-  difference is at most the sum of both squared norms, as the inner product is not negative. So L1
-  is 2 L0 k s, and L2 is sqrt(2 L0) k s.
-* Numbers between lo and hi, m = max(|lo|, |hi|): in a group that one side touches, the sum changes
-  by at most k m; in a group that both touch, by at most the width w of the possible sums of 1 to k
-  rows. Such a group takes one of the L0 groups of each side, so L2^2 is at most
-  L0 max(w^2, 2 (k m)^2); L1 is 2 L0 k m, as w <= 2 k m.
-* Where there are d groups in all and 2 L0 > d, both sides share at least 2 L0 - d of them. Let both
-  sides touch b groups, and one side o groups. Then o + b <= d and o + 2 b <= 2 L0, L1 is at most
-  o k m + b w, and L2^2 at most o (k m)^2 + b w^2. Both are linear in b and o, so they are largest
-  at a corner: b = 0 with o = min(d, 2 L0), b = 2 L0 - d with o = d - b, or b = L0 alone. Counts
-  have w = k m, and so an L1 of d k and an L2 of sqrt(d) k for L0 = d.
-* Independent draws: a group that both sides touch changes by two steps of add-remove, and there are
-  at most L0 such groups; or 2 L0 groups change by one step. So a step in a group may cost
-  epsilon / (2 L0), and in zCDP, where two steps cost four times as much, rho / (4 L0).
+* Vectors that are not negative. In a group that both sides touch, the inner product of both vectors
+  is not negative. So the squared norm of their difference is at most the sum of their squared
+  norms. Hence L1 is at most 2 L0 k s, and L2 is at most sqrt(2 L0) k s.
+* Numbers between lo and hi. Let m = max(|lo|, |hi|), and let w be the width of the possible sums of
+  1 to k rows. In a group that one side touches, the sum changes by at most k m. In a group that
+  both sides touch, it changes by at most w, and the group takes one of the L0 groups of each side.
+  So L2^2 is at most L0 max(w^2, 2 (k m)^2). Because w <= 2 k m, L1 is at most 2 L0 k m.
+* A public number of groups. Let there be d groups in all, with 2 L0 > d. Then both sides share at
+  least 2 L0 - d groups. Let both sides touch b groups, and let exactly one side touch o groups.
+  Then o + b <= d and o + 2 b <= 2 L0. L1 is at most o k m + b w, and L2^2 is at most
+  o (k m)^2 + b w^2. Both bounds are linear in b and o, so they are largest at a corner: b = 0 with
+  o = min(d, 2 L0), or b = 2 L0 - d with o = d - b, or b = L0 with o = 0. Counts have w = k m. So
+  for L0 = d their L1 is d k, and their L2 is sqrt(d) k.
+* Independent draws. Either up to L0 groups, which both sides touch, change by two steps of
+  add-remove, or up to 2 L0 groups change by one step. So the draw of a group may cost
+  epsilon / (2 L0) for one step. In zCDP two steps cost four times as much as one, so it may cost
+  rho / (4 L0).
 
-* Moves: the removed rows are at most L0 moves, each of the numbers of one group, and so are the
-  added rows. A move changes a sum by at most k m. It changes several sums of one group, to each of
-  which a row adds at most s_i in size, by a vector of the box of half widths k s_i. This holds
-  wherever the moves are: under add-remove with L0 moves, and for a group that both sides touch.
+*Moves.* A move is what the rows of one side do to the sums of one group. Under add-remove there are
+at most L0 moves, and under replace at most 2 L0; a group that both sides touch has two. A move
+changes a sum by at most k m. If a row adds at most s_i in size to sum i of its group, a move
+changes the sums of the group by a vector of the box with half-widths k s_i.
 
-*Staircase noise* of epsilon / n for n moves is therefore epsilon-DP (`noise.calibrated_integer`;
-for vectors `noise.stairs`), for a move changes no probability by more than e^(epsilon / n).
+*Staircase noise.* Noise of epsilon / n for n moves is epsilon-DP (`noise.calibrated_integer`; for
+vectors `noise.stairs`), because a move changes no probability by more than a factor of
+e^(epsilon / n).
 
-k rows in one group are k steps for a draw whose loss is that of a row: see `rows`.
+For a draw whose loss is stated for one row, k rows in one group are k steps: see `rows`.
 """
 
 from __future__ import annotations
@@ -51,19 +57,19 @@ from ..privacy import ZCDP, Pure
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How many groups a step between neighbors touches on either side, and rows in each group.
+    """The numbers of groups, and of rows in each, that a step between neighbors touches.
 
     Parameters
     ----------
     neighbors : {"add-remove", "replace"}
     groups : int
-        L0: 1 for rows, with ids the most groups of a person.
+        L0: the largest number of groups of a person; 1 without ids.
     rows : int
-        k, L-infinity: 1 for rows, with ids the most rows of a person in a group.
+        k (L-infinity): the largest number of rows of a person in a group; 1 without ids.
     every : int, optional
-        d, how many groups there are, where that is public.
+        d: the number of all groups, if it is public.
     of_units : bool, default False
-        Whether rows are those of units with ids, of which parts of rows may count.
+        Whether the rows belong to units with ids, for which parts of rows may count.
     """
 
     neighbors: Neighbors
@@ -74,12 +80,12 @@ class Step:
 
     @property
     def sides(self) -> int:
-        """1 for a step that adds or removes; 2 for a step that replaces."""
+        """The number of sides of a step: 1 under add-remove, 2 under replace."""
         return 2 if self.neighbors == "replace" else 1
 
     @property
     def moves(self) -> int:
-        """The number of groups that gain or lose rows, a group on both sides counted twice."""
+        """The number of moves of a step; a group that both sides touch has two."""
         return self.groups * self.sides
 
     def numbers(self, first: int, last: int) -> Sensitivity:
@@ -101,7 +107,8 @@ class Step:
     def vectors(self, size: int, coordinates: int, length: int | None = None) -> Sensitivity:
         """Return the sensitivity of sums by group of nonnegative vectors.
 
-        Their L1 norm is at most `size`, their L2 norm at most `length`, by default `size`.
+        A row adds a vector of an L1 norm of at most `size`, and an L2 norm of at most `length`. By
+        default `length` is `size`.
         """
         largest, touched = self.rows * size, self.moves
         longest = largest if length is None else self.rows * length
@@ -117,7 +124,7 @@ class Step:
         return None if more else self.numbers(first.lo, first.hi)
 
     def groups_moved(self, growing: int = 0) -> Groups:
-        """Return in how many groups neighbors differ; rows only add to `growing` sums of each."""
+        """Return the numbers of moved groups; rows can only increase `growing` sums of a group."""
         every = growing * (self.every or 0) if self.sides == 1 else 0
         return Groups(self.moves, self.groups, every)
 

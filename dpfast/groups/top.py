@@ -21,17 +21,17 @@ from .sums import Counted
 class Top(Counted):
     """The `k` keys with the most rows.
 
-    Privacy: a step changes the count of every key by at most its number of rows in one group, and
-    under add-remove all counts in the same direction, for any number of groups: so each draw may
-    have twice the rate of a draw under replace (McSherry and Talwar, FOCS 2007). The k draws share
-    the loss (Durfee and Rogers, NeurIPS 2019), in zCDP by their bounded range (Cesar and Rogers,
-    ALT 2021).
+    Privacy: a step between neighbors changes the count of a key by at most the number of its rows
+    in one group. This holds for any number of groups. Under add-remove all counts change in the
+    same direction, so each draw may have twice the rate of a draw under replace (McSherry and
+    Talwar, FOCS 2007). The k draws share the loss (Durfee and Rogers, NeurIPS 2019); in zCDP their
+    bounded range gives the loss (Cesar and Rogers, ALT 2021).
 
     Parameters
     ----------
     k : int
     among : int, optional
-        How many keys there are, where that is public.
+        The number of all keys, if it is public.
     """
 
     k: int = 1
@@ -57,7 +57,7 @@ class Top(Counted):
         return float_down(draw_epsilon / (self.step.rows * self.step.sides))
 
     def expected(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar: how many rows a drawn key has less than the best remaining key."""
+        """Return the error bar: by how many rows a drawn key may miss the best remaining key."""
         if self.among is None:
             return unknown(confidence, KEYS)
         return shortfall(self.among, self.rate, confidence, COUNTS)

@@ -1,11 +1,13 @@
 """Sums and means by group with a weight for each row.
 
-A row counts as the product of its number and its weight, both clamped, in float64: that is a
-function of the row alone. A sum is a sum of products. For a mean, with weights w that are not
-negative, two sums are released, of w (x - lo) and of w (hi - x): a row adds no more than w (hi -
-lo) to both together. In cells, rounding adds at most one to that, and the remainder beyond the last
-cell, together with the rounding of products, less than another one. The mean lies between the
-bounds at the fraction of the first sum in the total of both.
+A row counts as the product of its number and its weight, both clamped, in float64. This product is
+a function of the row alone. A sum is the sum of these products.
+
+For a mean, weights w are not negative, and two sums are released: of w (x - lo) and of w (hi - x).
+A row adds at most w (hi - lo) to both sums together. If sums are counted in cells, rounding adds at
+most 1 to this, and the remainder beyond the last cell and the rounding of products together add
+less than 1. The mean lies between the bounds: its distance from lo, as a part of hi - lo, is the
+part of the first sum in the total of both sums.
 """
 
 from __future__ import annotations
@@ -97,7 +99,7 @@ class OfWeighted(WithWeights, OfLinear):
     def products(self, rows: SqlRows, least: float = 0.0, size: float = 1.0) -> Any:
         """Return the product of a number and a weight of each row of a database.
 
-        As in `SqlRows.number`, the number is its difference from `least` in units of `size`.
+        As in `SqlRows.number`, numbers are counted from `least`, in units of `size`.
         """
         lo, hi, matches = self.axis.lo, self.axis.hi, self.statistic.matches
         column, weights = map(rows.names.index, self.reads)
@@ -134,8 +136,9 @@ class WeightedSum(OfWeighted):
 class WeightedMean(OfWeighted):
     """Means of clamped numbers with weights that are not negative.
 
-    The two sums of a group are side by side, like those of two groups. The mean depends on their
-    ratio alone, so they are treated as those of a mean without weights, in other units.
+    The two sums of a group are stored side by side, like sums of two groups. The mean depends on
+    the ratio of the sums only. So they are treated like the sums of a mean without weights, in
+    other units.
     """
 
     @cached_property
