@@ -1,9 +1,9 @@
 """Answers and error bars of all groups at once: the arithmetic of a column over float64 arrays.
 
 A linear statistic computes its answer and its error bar with the arithmetic of a column
-(`measurement.linear.Column`). For a single answer a number is a fraction; here it is an array of
-float64, with a number for each group. The arrays hold noisy numbers, so all computations are
-post-processing.
+(`measurement.linear.Column`). For a single answer, this arithmetic is on fractions. Here it is on
+arrays of float64, with one number for each group. The arrays hold noisy numbers, so all
+computations are post-processing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Floats: TypeAlias = NDArray[np.float64]
 class Arrays(Column):
     """A column whose arithmetic is on float64 arrays, with one number for each group.
 
-    Error bars are one cell longer if rows are rounded to cells.
+    If rows are rounded to cells, error bars are one cell longer.
     """
 
     is_rounded: bool = True
@@ -86,12 +86,12 @@ class Arrays(Column):
 
 @dataclass(frozen=True, slots=True)
 class EachWithin(Sizes):
-    """Half-widths of the noise of a group's sums, which all hold but with a failure probability.
+    """Half-widths of the noise of a group's sums, which hold together for a failure probability.
 
-    Each of the k sums of a group has noise that exceeds its half-width with a k-th of the failure
+    A group has k sums. The noise of each exceeds its half-width with a k-th of the failure
     probability, so the argument `share` is not used. The union bound holds for any distributions.
-    If there are `answers`, the error bars are for these answers, computed from noisy numbers of
-    rows; `single` is the half-width of one sum alone.
+    If there are `answers`, the error bars are for these answers, and are computed from noisy
+    numbers of rows. `single` is the half-width of one sum alone.
     """
 
     plan: Plan

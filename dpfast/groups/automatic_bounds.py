@@ -1,25 +1,27 @@
 """``bounds="auto"`` by group: one draw of bounds for all groups, then the statistic of each.
 
-*What is released.* A quarter of the loss of a statistic pays for the bounds of its column. The
-bounds are drawn from all rows that count, in any group: the rows with public keys or, if keys are
-private, with any key; for people, the rows that bounding keeps. The remaining loss pays for the
-statistic of each group within these bounds, as if they had been passed.
+*What is released.* A quarter of the loss of a statistic pays for the bounds of its column. All rows
+that count are used for the bounds, in any group. If keys are public, these are the rows with public
+keys; if keys are private, all rows with a key; with ids, the rows that bounding keeps. The
+remaining loss pays for the statistic of each group within the drawn bounds.
 
-*Neighbors* are those of the groups: tables that differ in a row, or in all rows of one person,
-which are added or removed (add-remove), or replaced.
+*Neighbors* are tables that differ in one row, or in all rows of one person. The rows are added or
+removed (add-remove), or replaced.
 
-*Loss.* Both releases read the same table, so their losses add up, although the second depends on
-the answer of the first (adaptive composition, `measurement.automatic_bounds`). With ids, each
-release chooses the rows that it keeps with a separate secret key. `step` has the loss of the
-statistic. For the bounds let a step touch L0 groups, and k rows in each, on either side. The draw
-ignores groups. So it is a release about a column in which L0 k rows are added or removed (replace:
-L0 k removed and L0 k added), and the number of rows is private. By group privacy each row gets its
-part of the loss (`measurement.unit`, which also has the coupling of the kept rows); `outer_bounds`
-has the proof for one added or removed row. A row that leaves the public keys, or enters them, is
-such a row.
+*Loss.* Both releases read the same table, so their losses add up. This holds although the second
+release depends on the answer of the first (adaptive composition, `measurement.automatic_bounds`).
+With ids, each release uses a separate secret key to choose the rows that it keeps. `step` has the
+loss of the statistic.
 
-Under add-remove c is then epsilon / (4 L0 k), and about 1 / c rows may lie beyond a bound: the rows
-of as many people as there would be rows without ids.
+For the bounds, let a step between neighbors touch L0 groups, and k rows in each, on either side.
+The draw ignores groups. So it is a release about one column, in which a step adds or removes L0 k
+rows (replace: removes L0 k rows and adds L0 k rows). The number of rows is private. By group
+privacy the draw gets a part of the loss for each row (`measurement.unit`, which also has the
+coupling of the kept rows). `outer_bounds` has the proof for one added or removed row. A row that
+leaves the public keys, or enters them, counts as removed or added.
+
+Under add-remove the rate c of the draw is epsilon / (4 L0 k), and about 1 / c rows may lie beyond a
+bound. These are the rows of about 4 / epsilon people; without ids they are 4 / epsilon rows.
 """
 
 from __future__ import annotations
@@ -78,9 +80,9 @@ class UnitTails(Counted):
     of_groups : bool
         Whether the size of a unit is its number of groups, not its largest sum.
     like : Counted or OfLinear
-        The mechanism whose sums are used.
+        The mechanism that computes the sums of units.
     part : float
-        The unit of sums, in cells.
+        The unit of the sums, as a number of cells.
     """
 
     of_groups: bool
@@ -127,7 +129,7 @@ class GroupBounds(OfColumn):
     ----------
     columns : tuple of str
     mechanism : DrawnBounds
-        The relation of the rows: added or removed.
+        The mechanism for rows that are added or removed.
     units : Units, optional
         How a column of times is read.
     """
@@ -179,9 +181,9 @@ class WithBounds(OfColumn):
     loss : Loss
         The loss of the bounds and the statistic together.
     parts : tuple of Loss
-        The loss of the bounds, and that of the statistic.
+        The loss of the bounds, and the loss of the statistic.
     like : Sums or Quantiles
-        The mechanism within other bounds, which reads the same columns.
+        The same mechanism with placeholder bounds, which reads the same columns.
     make : callable
         ``make(bounds)`` returns the mechanism of the statistic.
     draw : callable
@@ -212,7 +214,7 @@ class WithBounds(OfColumn):
 
     @property
     def has_bins(self) -> bool:
-        """Tell whether names of answer columns depend on the bounds, which are not drawn yet."""
+        """Tell whether names of answer columns depend on bounds that are not drawn yet."""
         return isinstance(self.like, GroupHistogram)
 
     def expected(self, rows: int | None, confidence: float) -> ErrorBar:

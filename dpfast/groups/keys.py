@@ -1,15 +1,15 @@
 """Keys: the group of each row, and the names of groups.
 
-Each column of keys is read as words (`tables.key_words`), each word has a code, and the codes of
-several columns have one together. *Public* keys have codes in the order in which they are given,
-and a row whose keys are not among them belongs to no group. *Private* keys get codes as they are
-met, and are put in the order of their words before anything random is drawn, so the order of rows
-is forgotten.
+Each key of a column is read as a word of 128 bits (`tables.key_words`), and each word gets a code.
+For several columns, each combination of codes gets a code. *Public* keys have codes in the order in
+which they are given. A row whose keys are not among them belongs to no group. *Private* keys get
+codes in the order in which rows are read. Before anything random is drawn, they are put in the
+order of their words, so the order of rows has no effect.
 
-Code -1 means no group: for a null key, an unlisted key, or a row that is left out. With `other_key`
-a row without a public key, with another key or null, is in one more group, the last one: so each
-row still has one group or none, by its values alone, and the number of groups that a step changes
-stays the same.
+Code -1 means no group: for a null key, a key that is not public, or a row that is left out. With
+`other_key` there is one more group, the last one, for rows with another key or null. So each row
+still has one group or none, by its values alone, and a step between neighbors changes no more
+groups than before.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ KEYS = "keys"
 
 
 class Chain:
-    """Codes of keys of one or several columns: columns have codes, and pairs of codes, too."""
+    """Codes of keys of several columns: each column has codes, and pairs of codes have codes."""
 
     def __init__(self, columns: int, key: Key) -> None:
         self.columns = [Codes(key) for _ in range(columns)]
@@ -114,17 +114,17 @@ class PublicKeys:
     ----------
     by : sequence of str
     keys : list, array or table
-        For several columns: a table of them or a list of tuples, with a row for each key; or a list
-        of as many lists, all combinations of which are keys.
+        For several columns: a table or a list of tuples, with a row for each key; or a list of
+        lists, with the values of each column, where all combinations are keys.
     columns : Batches
         The columns of rows, whose types the keys must fit.
     other : key or sequence of keys, optional
-        The key of one more group, of all rows without a public key; one for each column.
+        The key of one more group, for all rows without a public key: one for each column.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If they are no keys, none at all, or some are the same.
+        If values cannot be keys, if there are none, or if some are equal.
     """
 
     def __init__(self, by: Sequence[str], keys: Any, columns: Batches, other: Any = None) -> None:
@@ -162,8 +162,8 @@ class PublicKeys:
     def _look_for(self, name: str, columns: Batches, zone: str | None) -> None:
         """Convert public keys to the type of a column, or refuse keys that no row could have.
 
-        The cells of a text file are text, so integer keys are searched as text. In a column of
-        text, keys of bytes are text, too.
+        In a text file all cells are text, so integer keys are converted to text. In a column of
+        text, keys that are bytes are text, too.
         """
         keys, typed = self._arrays[name], columns.typed(name, "by", True)
         kind, cells = key_kind(typed, f"column {name!r}"), columns.cells(name)
@@ -292,9 +292,9 @@ class PrivateKeys:
     ----------
     by : sequence of str
     columns : Batches
-        The columns of rows; a column whose type cannot hold keys is refused.
+        The columns of rows. A column whose type cannot hold keys is refused.
     named : bool, default True
-        Whether the keys themselves are stored, or only their words.
+        Whether the keys are stored, and not only their words.
     """
 
     def __init__(self, by: Sequence[str], columns: Batches, named: bool = True) -> None:

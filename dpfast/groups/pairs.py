@@ -1,48 +1,48 @@
 """Quotients by group, of sums of two columns: features of a row in [0, 1], or in [-1, 1].
 
-Features are functions of a clamped row alone, computed in float64, and then rounded to cells. All
-sums of a group get the same noise, for the sensitivity of the vector of them.
+A feature is a function of a clamped row alone. It is computed in float64, and then rounded to
+cells. All sums of a group get the same noise, for the sensitivity of the vector of these sums.
 
-*Ratios.* The features are x and y, each divided by the largest size that its bounds allow. These
-are two sums of numbers between -1 and 1, whose L1 norms, and squared L2 norms, add up.
+*Ratios.* The features are x and y, each divided by the largest size that its bounds allow. The two
+sums are of numbers between -1 and 1. Their L1 norms add up, and so do their squared L2 norms.
 
-*Covariances.* With x and y in [0, 1], the features are x y, x (1 - y), (1 - x) y, (1 - x) (1 - y),
-which add up to 1, and x (1 - x) and y (1 - y), of at most a quarter each. No feature is negative,
-and together they are at most 3/2. The sum of their squares, with u = x (1 - x) and v = y (1 - y) of
-at most a quarter, is (1 - 2 u) (1 - 2 v) + u^2 + v^2 <= 1. Rounding to cells adds half a cell to
-each, and so less than two cells to the L2 norm. Let P be the means of the features, and n the sum
-of the first four sums. Then
+*Covariances.* Let x and y be in [0, 1]. Four features are x y, x (1 - y), (1 - x) y and (1 - x) (1
+- y), which add up to 1. Two more are u = x (1 - x) and v = y (1 - y), of at most a quarter each. No
+feature is negative, and together they are at most 3/2. The sum of their squares is (1 - 2 u) (1 - 2
+v) + u^2 + v^2 <= 1. Rounding to cells adds half a cell to each feature, and so less than two cells
+to the L2 norm. Let P_i be the means of the features, and n the sum of the first four sums. Then
 
     cov(x, y) = P0 P3 - P1 P2,  var(x) = m (1 - m) - P4 with m = P0 + P1,  var(y) alike.
 
-*Error bars of ratios.* With noises e and f and the noisy denominator D, the error of a ratio r is
-(e - r f) / D. If densities are log-concave, which those of staircases are not, this is
-stochastically no larger than (1 + |r|) e / D (Proschan, Ann. Math. Statist. 1965; see `sums` for
-noise that both have in common). So h, the bound of one noise, may have all of the failure
-probability. Let y be the error of r. It is at most (1 + |r| + y) h / D for the noisy r. So y is at
-most (1 + |r|) h / (D - h).
+*Error bars of ratios.* Let e and f be the noise of numerator and denominator, and D the noisy
+denominator. The error of a ratio r is (e - r f) / D. If densities are log-concave, this is
+stochastically no larger than (1 + |r|) e / D (Proschan, Ann. Math. Statist. 1965). Densities of
+staircase noise are not log-concave; for noise that both sums have in common see `sums`. So h, the
+bound of one noise, may have the whole failure probability. Let y be the error of r. It is at most
+(1 + |r| + y) h / D for the noisy r. So y is at most (1 + |r|) h / (D - h).
 
-*Error bars of covariances.* Let no noise e exceed h in rows. Let R be the noisy number of rows, E =
-e0 + e1 + e2 + e3, and d_i = (e_i - P_i E) / R the error of P_i. The error of the covariance C is P0
-d3 + P3 d0 - P1 d2 - P2 d1 + d0 d3 - d1 d2.
+*Error bars of covariances.* Suppose that no noise e_i exceeds h rows in size. Let R be the noisy
+number of rows, E = e0 + e1 + e2 + e3, and d_i = (e_i - P_i E) / R the error of P_i. The error of
+the covariance C is P0 d3 + P3 d0 - P1 d2 - P2 d1 + d0 d3 - d1 d2.
 
-* In its linear part, e0 to e3 have the factors P3 - 2 C, -P2 - 2 C, -P1 - 2 C and P0 - 2 C. While
-  no P exceeds 1/2, the sizes of these add up to 1. Otherwise they add up to at most 1 + 2 (1 - p)
-  (2 p - 1) <= 5/4, for the P = p above 1/2.
-* The rest is at most (6 + 16 (P0 P3 + P1 P2)) h^2 / R^2, and P0 P3 + P1 P2 <= 1/4.
+* In the linear part of this error, e0 to e3 have the factors P3 - 2 C, -P2 - 2 C, -P1 - 2 C and P0
+  - 2 C. If no P_i exceeds 1/2, the sizes of these factors add up to 1. If P_i = p exceeds 1/2, they
+  add up to at most 1 + 2 (1 - p) (2 p - 1) <= 5/4.
+* The remaining part is at most (6 + 16 (P0 P3 + P1 P2)) h^2 / R^2, and P0 P3 + P1 P2 <= 1/4.
 
 So the error of C is at most 5/4 t + 10 t^2 for t = h / R.
 
 In the linear part of the error of a variance, e0 and e1 have the factor (1 - 2 m) (1 - m) + P4, e2
-and e3 the factor P4 - (1 - 2 m) m, and e4 the factor -1. With 0 <= P4 <= m (1 - m) the sizes add up
-to at most 3, and the error of m is at most 2 t. So the error is at most 3 t + 4 t^2.
+and e3 have the factor P4 - (1 - 2 m) m, and e4 has the factor -1. Because 0 <= P4 <= m (1 - m), the
+sizes of the factors add up to at most 3. The error of m is at most 2 t. So the error of the
+variance is at most 3 t + 4 t^2.
 
-*Error bars of correlations*, r = C / sqrt(V V'). These also take the noises together. Let c, x and
-x' be the errors of C, V and V', y = x / V, y' = x' / V', and q a bound of |y| and |y'|. The error
-of r is (c / sqrt(V V') - r ((y + y') / 2 + D)) / sqrt((1 + y) (1 + y')), where D is at most q^2 /
-(1 - q) in size. The linear parts of c, x and x' are those above. So the sum of the sizes of six
-weights, times t, bounds that of c - r (x sqrt(V' / V) + x' sqrt(V / V')) / 2. The same holds around
-the noisy sums.
+*Error bars of correlations*, r = C / sqrt(V V'). They also use that all noises are at most h. Let
+c, x and x' be the errors of C, V and V'. Let y = x / V and y' = x' / V', and let q be a bound of
+|y| and |y'|. The error of r is (c / sqrt(V V') - r ((y + y') / 2 + D)) / sqrt((1 + y) (1 + y')),
+where D is at most q^2 / (1 - q) in size. The linear parts of c, x and x' are given above. So the
+linear part of c - r (x sqrt(V' / V) + x' sqrt(V / V')) / 2 is at most t times the sum of the sizes
+of six weights. The same holds around the noisy sums.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class GroupQuotient(SumsOfFeatures, Counted):
 
     statistic: Quotient
 
-    #: The number of columns; of features; of noises that must all keep within their bounds; and the
+    #: The number of columns; of features; of noises that must all stay within their bounds; and the
     #: lower bound of a feature, in cells.
     width: ClassVar[int] = 2
     features: ClassVar[int]

@@ -1,17 +1,22 @@
 """The sums of a linear statistic that are released by group, and their noise.
 
-*Joint noise.* For a large epsilon, staircase noise for the number of rows and for centered sums
-together is less than noise for the first choice of sums (`sums`, `noise.stairs`): with w = 2 u - s,
-a row adds 1, a w between -s and s, and 2 w^2 - s^2 between -s^2 and s^2, so k rows of a person
-change the vector of a group by an element of the box of k times (1, s, s^2). Each move of `step`
-costs epsilon / n. Laplace noise for k + 1 sums has the deviation d of each, in units of what a row
-adds, and so has the mean at the bounds, times n; joint noise with the root mean square e of its
-deviations has the mean e / sqrt(2). Its loss in rho is that of `Step.groups` draws of any pure
-loss: under replace the rows that leave a group are one move, those that enter it another, and both
+*Joint noise.* For a large epsilon it is better to add staircase noise to the number of rows and to
+centered sums together than to add noise to the first choice of sums (`sums`, `noise.stairs`). Let w
+= 2 u - s. A row adds 1 to the number of rows, w between -s and s to the first centered sum, and 2
+w^2 - s^2 between -s^2 and s^2 to the second. So k rows of a person change the vector of a group by
+an element of the box with half-widths k times (1, s, s^2). Each move of `step` costs epsilon / n.
+
+To compare both, the error of a mean at the bounds is used, times the number n of rows. Laplace
+noise for k + 1 sums has the standard deviation d for each sum, in units of the largest amount that
+a row adds; the error of the mean is d. If e is the root mean square of the deviations of joint
+noise, the error of the mean is e / sqrt(2).
+
+The loss of joint noise in rho is the loss of `Step.groups` draws of any pure loss. Under replace
+the rows that leave a group are one move, and the rows that enter it are another move. Both moves
 count as one draw.
 
-A sum over many rows may exceed 64 bits. So it is divided by a public power of two first, and
-rounded down, which `Sensitivity.coarsened` covers.
+A sum over many rows may exceed 64 bits. So it is first divided by a public power of two, and
+rounded down; `Sensitivity.coarsened` covers this.
 """
 
 from __future__ import annotations
@@ -81,12 +86,12 @@ def moves_alike(
     ----------
     step : Step
     norm : Sensitivity
-        The loss of all sums of all groups.
+        The sensitivity of all sums of all groups.
     largest : int
-        The most that a row adds to the sums of a group, all together.
+        The largest amount that a row adds to all sums of a group together.
     growing : int, default 1
-        The number of sums of a group; 0 if a row may decrease a sum. Each that is rounded down may
-        grow by nearly 1 more.
+        The number of sums of a group, or 0 if a row may decrease a sum. A sum that is rounded down
+        may grow by nearly 1 more.
     weight : float, default 1
         The weight of a group's sums in the answer.
     """
@@ -118,8 +123,8 @@ def moves_of(linear: Basis, step: Step) -> tuple[Moves, tuple[int, ...]]:
 def plan(statistic: Linear, column: Column, step: Step, loss: Loss) -> Plan:
     """Choose the sums and the noise of a statistic by group, from public numbers alone.
 
-    As in `measurement.linear.plan`, a choice other than the first is made only if the error of its
-    answers is smaller by a twentieth.
+    As in `measurement.linear.plan`, another choice than the first is made only if the error of the
+    answers is then smaller by a twentieth.
     """
 
     def way(linear: Basis) -> NoiseCandidate | None:

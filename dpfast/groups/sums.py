@@ -1,32 +1,34 @@
 """Counts, sums, means and variances by group: noisy linear functions of exact integers.
 
-The sums of a group are the number of its rows, the sum of their cells u and of u^2
-(`summaries.cells`, csrc/groups/sums.c). The released numbers are linear functions of these, with
-exact integer noise for the sensitivity of all groups together (`step`), in one draw. The functions
-are those of the plain statistics with a private n (`statistics.totals.moments` derives them): the
-rows; the sum of cells; sum(u) and sum(s - u); sum(u^2), sum(2 u (s - u)) and sum((s - u)^2).
+The sums of a group are the number of its rows, the sum of their cells u, and the sum of u^2
+(`summaries.cells`, csrc/groups/sums.c). The released numbers are linear functions of these sums.
+They get exact integer noise in one draw, for the sensitivity of all groups together (`step`). The
+functions are the same as for statistics without groups whose number of rows is private
+(`statistics.totals.moments` derives them): the number of rows; the sum of cells; sum(u) and sum(s -
+u); sum(u^2), sum(2 u (s - u)) and sum((s - u)^2).
 
 *Error bars.* The error bars of sums and counts are bounds of the noise. The error bar of a mean or
-a variance depends on the group, and is computed from the noisy sums alone, which is
-post-processing. Let R be the noisy number of rows of a group of n, and let each noise be at most h
-in size, in units of the largest amount that a row adds; with k noises each exceeds h with a k-th of
-the failure probability.
+a variance depends on the group. It is computed from the noisy sums only, so it is post-processing.
+Let a group have n rows, and let R be their noisy number. Let each noise be at most h in size, in
+units of the largest amount that a row adds. With k noises, each exceeds h with a k-th of the
+failure probability.
 
-* Mean, from two sums with the noises e and f: (m n + e) / R - m is ((1 - m) e - m f) / R,
-  stochastically no larger than e / R (`statistics.totals.moments.Mean.bar`), so h may have all of
-  the probability. Noise that both have in common counts 1 - 2 m times in the sum, and once in e.
-  With joint noise e for the number of rows and f for the centered sum q n s, it is (f - q e) / (2
-  R) with |q| <= 1.
-* Variance: the linear part of its error over R has weights whose sizes add up to at most 1, and the
-  rest is a square, of at most (3 h / (2 R))^2: see `statistics.totals.moments.Variance.bar`.
-  Of joint noise the linear part is -q (f - q e) / 2 + (g - y e) / 8 with 2 q^2 - 1 <= y <= 1, so
-  these sizes are at most |q| / 2, 1/8 and 3/8; and the square is (f - q e)^2 / 4 <= h^2. With
-  `ddof` there is the error of R / (R - ddof), where R is off by at most k h, times at most 1/4.
-* Deviation: both ends of the interval of the variance have a root.
+* Mean m, from two sums with the noises e and f. The error (m n + e) / R - m is ((1 - m) e - m f) /
+  R. It is stochastically no larger than e / R (`statistics.totals.moments.Mean.bar`), so h may have
+  the whole failure probability. Noise that both sums have in common counts 1 - 2 m times in the
+  error, and once in e. With joint noise e for the number of rows, and f for the centered sum q n s,
+  the error is (f - q e) / (2 R) with |q| <= 1.
+* Variance. The linear part of the error, over R, has weights whose sizes add up to at most 1. The
+  remaining part is a square, of at most (3 h / (2 R))^2; see
+  `statistics.totals.moments.Variance.bar`. With joint noise the linear part is -q (f - q e) / 2 +
+  (g - y e) / 8 with 2 q^2 - 1 <= y <= 1. So the sizes of its weights are at most |q| / 2, 1/8 and
+  3/8, and the square is (f - q e)^2 / 4 <= h^2. With `ddof` the error of R / (R - ddof) is added,
+  times at most 1/4, where R is off by at most k h.
+* Standard deviation. The ends of its interval are the roots of the ends for the variance.
 
-Rounding to cells is in no more than one cell of these. The mean of no rows is no number.
+Rounding to cells changes these numbers by no more than one cell. The mean of no rows is NaN.
 
-What follows the noise is float64 arithmetic on the noisy integers alone.
+After the noise is added, all arithmetic is in float64, and on the noisy integers only.
 """
 
 from __future__ import annotations
@@ -113,12 +115,12 @@ class Sums(OfColumn, ABC):
 
     @property
     def unit_ends(self) -> tuple[int, int] | None:
-        """The least and the most that a unit adds to a sum, if the unit's total is clamped."""
+        """The least and the largest total of a unit, if totals are clamped; else None."""
         return None
 
     @property
     def lost_of_row(self) -> float | None:
-        """The most by which leaving a row out changes the answer; None if that is unknown."""
+        """The most by which the answer changes if a row is left out; None if that is unknown."""
         return None
 
     @abstractmethod
@@ -130,9 +132,9 @@ class Sums(OfColumn, ABC):
         return [name, f"{name} error"]
 
     def error(self, failure: float) -> float | None:
-        """Return the half-width of the error bar, if all groups have the same; else None.
+        """Return the half-width of the error bar if it is the same for all groups, else None.
 
-        In the units of the answer; for times, of their column.
+        The unit is that of the answer; for times, it is the unit of their column.
         """
         return None
 
@@ -242,12 +244,13 @@ def total_within(noise: Any, shift: int, groups: int, failure: float) -> float:
 
     `noise` is `IntegerNoise` or `SharedNoise`; sums are rounded to ``2**shift``, the unit here.
 
-    *Proof.* Independent noise of G groups adds up to the G-fold convolution of its distribution,
-    and the part that G groups share to G times one number, independent of the others: either is a
-    sum of independent symmetric integers with weights, whose tail `symmetric_sum` bounds. Given all
-    noise, the random rounding of shared noise is off by independent numbers of mean 0, each within
-    an interval of length 1. Their sum exceeds h with at most 2 exp(-2 h^2 / G) (Hoeffding, JASA
-    1963), here a 64th of the failure probability. Other rounding takes less than 1 of each group.
+    *Proof.* The independent noise of G groups adds up to the G-fold convolution of its
+    distribution. Noise that all groups share adds up to G times one number, which is independent of
+    the others. Either is a weighted sum of independent symmetric integers, and `symmetric_sum`
+    bounds its tail. Given all noise, the errors of randomly rounding shared noise are independent
+    numbers of mean 0, each within an interval of length 1. Their sum exceeds h with a probability
+    of at most 2 exp(-2 h^2 / G) (Hoeffding, JASA 1963), here a 64th of the failure probability.
+    Other rounding changes the sum of each group by less than 1.
     """
     unit, rounded, shift = 1, float(groups * bool(shift + noise.shift)), shift + noise.shift
     parts = [(noise, 1, groups)]
@@ -346,7 +349,7 @@ class Counted(Sums):
         return counts
 
     def clamped(self, counts: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return how much units count for, from their numbers of rows."""
+        """Return the number of rows that each unit counts as, from its number of rows."""
         return clamped_counts(counts, self.step.rows, self.unit_ends)
 
     def merge(self, room: NDArray[Any], more: NDArray[Any]) -> None:
@@ -440,8 +443,8 @@ class OfPeople(Counted):
 class OfLinear(SumsOfFeatures):
     """The mechanism that releases a linear statistic of each group.
 
-    Features, sensitivity, answer and error bar are those of the plain statistic for a private
-    number of rows, computed for arrays of all groups at once.
+    Features, sensitivity, answer and error bar are the same as without groups, for a private number
+    of rows. They are computed for arrays of all groups at once.
 
     Parameters
     ----------

@@ -3,11 +3,11 @@
 The loss is the sum of the losses of the statistics and, where keys are private, of partition
 selection. `step` has the sensitivity of each statistic, and the loss that each draw may have.
 
-With ids, sums are computed for each person in each group, and count in part (`summaries.units`), in
-the groups of the person that bounding keeps (`unit_codes`). For ranks and drawn bounds a first pass
-chooses the rows of each person to keep (`tables.bounding`): a function of this person's rows and of
-a fresh secret key alone. Rows without a group or an id are left out first. Then all statistics are
-computed in one pass.
+With ids, rows without a group or an id are left out first. Then contributions are bounded. Sums are
+computed for each person in each group, and count in part (`summaries.units`), in the groups of the
+person that bounding keeps (`unit_codes`). For ranks and drawn bounds, a first pass chooses the rows
+of each person that are kept (`tables.bounding`). The choice depends only on the rows of this person
+and on a fresh secret key. Then all statistics are computed in one pass.
 """
 
 from __future__ import annotations
@@ -58,18 +58,18 @@ ByGroup: TypeAlias = Sums | Quantiles | WithBounds
 
 @dataclass(frozen=True, slots=True)
 class Persons:
-    """The column that names each row's person, and the contribution bounds of a person.
+    """The column of ids, and the contribution bounds of a person.
 
     Parameters
     ----------
     column : str
         The column of ids.
     max_groups, max_rows : int, "auto" or None
-        The largest numbers of groups of a person, and of rows in each; None for no bound.
+        The largest number of groups of a person, and of rows in each group. None is no bound.
     rows_limit : int or None
-        Public knowledge about the rows of a person in a group; None without any.
+        A public limit of the number of rows of a person in a group, or None.
     name : str
-        The name of the ids for the budget; "" if they have none.
+        The name of the ids for the budget; "" if the ids have no name.
     """
 
     column: str
@@ -99,13 +99,13 @@ class Table(Mechanism[Answer]):
     name : str
     keys : PublicKeys or PrivateKeys
     statistics : mapping of names to Sums, Quantiles or WithBounds
-        In the pass for bounds these alone, as GroupBounds.
+        The statistics. In the pass that draws bounds: a GroupBounds for each of them.
     neighbors : str
     persons : Persons, optional
     rule : PartitionSelection, optional
-        The loss of private keys.
+        The rule, with its loss, by which private keys are shown.
     shown : Partial, optional
-        In the partitions of an engine, in a second round: which keys the first one has shown.
+        In the second round in partitions of an engine: the keys that the first round has shown.
     """
 
     name: str
@@ -161,7 +161,7 @@ class Table(Mechanism[Answer]):
 
     @property
     def passes(self) -> int:
-        """Return the number of passes over the rows, those for chosen rows and bounds included."""
+        """Return the number of passes over the rows, with those that choose rows and bounds."""
         drawn = self._drawn.values()
         chosen = self.persons is not None and not all(stat.bounds.adds_units for stat in drawn)
         return 1 + self.chooses_rows + bool(drawn) + chosen
@@ -227,7 +227,7 @@ class Table(Mechanism[Answer]):
         order: NDArray[np.int64],
         stream: BitStream,
     ) -> RowFlags:
-        """Return which private keys partition selection shows, in the order of codes given."""
+        """Return which private keys partition selection shows, a flag for each in `order`."""
         assert self.rule is not None
         shown = self.rule.keep(summary.rooms[None][order].reshape(-1).view(np.int64), stream)
         if isinstance(self.rule.after, Round):
@@ -403,9 +403,10 @@ class Grouped:
 
     With ids there are codes of people in groups, and flags of rows if rows are chosen.
 
-    *Proof.* The kept rows are a function of the rows and of fresh keys that do not depend on rows.
-    For each value of these keys a release satisfies its loss. So releases that share the keys
-    satisfy the sum of their losses given the keys, and hence on average over them.
+    *Proof.* The kept rows are a function of the rows, and of fresh secret keys that do not depend
+    on rows. For each value of these keys, a release satisfies its loss. So for each value of the
+    keys, releases that share them satisfy the sum of their losses. Hence the sum also holds on
+    average over the keys.
     """
 
     coder: Coder
