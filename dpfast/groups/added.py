@@ -1,8 +1,9 @@
 """Sums by group that a database adds up, without moving its rows.
 
-Each statistic defines the integers that a row adds. The database sums them by key, bounds units,
-and returns the keys with their sums, which are then used like sums of rows in memory. Keys are
-converted to words as everywhere: two keys of the database may be one key here, but not the reverse.
+Each statistic defines the integers that a row adds. The database bounds the contribution of each
+unit, and sums the integers by key. It returns the keys with their sums, which are then used like
+sums of rows in memory. Keys are converted to words as for other data (`tables.key_words`). So two
+keys of the database may be one key here, but never the other way round.
 """
 
 from __future__ import annotations

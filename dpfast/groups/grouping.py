@@ -1,7 +1,7 @@
 """The public arguments of a release by group: keys, ids, and the names and types of columns.
 
-A mechanism is created from public values, and from columns without rows: so it does not depend on
-rows, and is created once for equal values.
+A mechanism is created from public values, and from columns without rows. So it does not depend on
+rows, and calls with equal values share one mechanism.
 """
 
 from __future__ import annotations

@@ -26,11 +26,13 @@ class Integers(NamedTuple):
     ----------
     features : list of Feature
     bins : integer, optional
-        In which bin it is.
+        The bin of the row.
     missing : integer, optional
-        Any for a row that misses a number, and none for others, if that is to be an error.
+        An integer for each row that misses a number, and none for other rows, if missing numbers
+        are an error.
     near : sequence of Near
-        Which rows of each group are read, in the order of the only feature; otherwise all.
+        The rows of each group that are read, by ranks in the order of the only feature. Without
+        it, all rows are read.
     """
 
     features: list[Feature]
@@ -54,15 +56,15 @@ class DatabaseSums(NamedTuple):
     Attributes
     ----------
     groups : int
-        How many groups there are in all.
+        The number of all groups.
     codes : int32 array
-        The group of each sum, negative for none.
+        The group of each sum; negative for a sum of no group.
     sums : list of object array
         The exact sums of each feature.
     bins : int64 array, optional
         The bin of each sum.
     again : callable, optional
-        ``again(near)`` asks the database for rows near other ranks.
+        ``again(near)`` returns sums of rows near other ranks, by another statement.
     """
 
     groups: int
@@ -87,7 +89,7 @@ class OfColumn:
     adds_units: ClassVar[bool] = False
     #: Whether a unit counts only once over all of its groups.
     by_unit: ClassVar[bool] = False
-    #: Whether a database adds up the numbers of a column, rather than count the rows with a value.
+    #: Whether a database adds up the numbers of a column, and does not only count the rows with a value.
     adds_numbers: ClassVar[bool] = True
     #: Whether the sum of the answers of all groups is the answer for all rows.
     adds_up: ClassVar[bool] = False

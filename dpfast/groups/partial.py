@@ -1,11 +1,13 @@
 """Summaries by group of the partitions of an engine, and how summaries are merged.
 
-A partition is summarized where it is, as a table by itself. Each public key has a fixed index in
-every summary. Private keys travel with the sums of theirs, and get common codes when two summaries
-meet. If rows belong to people, the engine first brings all rows of a person together; the partition
-then chooses which of them count, by a fresh key, as for a table in memory.
+A worker summarizes each partition as if it were a whole table. In every summary a public key has
+the same index. A private key is sent together with its sums, and gets a common code when two
+summaries are merged. If rows belong to people, the engine first brings all rows of a person into
+one partition. The worker then chooses which of them count, by a fresh key, as for a table in
+memory.
 
-No hash key and no generator is sent: a worker makes its key. Summaries are values.
+No secret key and no generator is sent: each worker makes its own key. Summaries do not change after
+they are made.
 """
 
 from __future__ import annotations

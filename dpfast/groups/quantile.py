@@ -19,14 +19,14 @@ from ..summaries.order import Ranks
 
 
 class Others(NamedTuple):
-    """The rows of each group that are not passed to a draw, because the draw uses only a few rows.
+    """Facts about rows of each group that are not passed to a draw, which uses only a few rows.
 
     Attributes
     ----------
     before : int64 array, shape (g,)
-        The number of rows of each group that precede those that are passed.
+        The number of rows of each group that come before the passed rows.
     sizes : int64 array, shape (g,)
-        How many rows each group has.
+        The number of all rows of each group.
     whole : callable
         ``whole(g)`` returns the cells of all rows of a group.
     """
@@ -51,26 +51,26 @@ def draw_quantiles(
     Parameters
     ----------
     rows : int32 array, shape (n,)
-        The cell of each row, minus the first cell of the base; the rows of a group are adjacent.
-        The rows are reordered.
+        The cell of each row, minus the first cell of the base. The rows of a group are adjacent.
+        The function changes their order.
     offsets : int64 array, shape (g + 1,)
         The offsets of the groups, and the end of the last one.
     target : DrawParams
-        The quantile; at 0 or 1 and with `inside`, the rank that lies `inside` ranks from the end,
-        as in `statistics.quantiles.draws.inside`.
+        The quantile. At 0 or 1 with `inside`, the target is the rank that lies `inside` ranks from
+        the end, as in `statistics.quantiles.draws.inside`.
     base : Base
         The base measure of the cells.
     reach : int
-        How many ranks round the target are sorted. It decides the time and no probability.
+        How many ranks around the target are sorted. It changes the time, and no probability.
     stream : BitStream
     inside : int, default 0
     others : Others, optional
-        The rows of the groups that are not given.
+        Facts about the rows of the groups that are not passed.
 
     Returns
     -------
     int32 array, shape (g,)
-        Cells, less the first one of the base.
+        The drawn cells, minus the first cell of the base.
     """
     out = np.zeros(len(offsets) - 1, np.int32)
     if base.first == base.last:

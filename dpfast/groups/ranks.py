@@ -1,9 +1,9 @@
 """Quantiles, medians and extremes by group: one exact draw of the exponential mechanism for each.
 
-Rows are cells of a public grid (csrc/groups/sums.c). They are sorted by group with a counting sort,
-and one compiled loop draws a cell for every group (csrc/groups/quantile.c). `step` has the loss of
-a draw; its rate is that of the plain quantile under add-remove, by rows
-(`statistics.quantiles.exponential.rate_of`).
+Rows are read as cells of a public grid (csrc/groups/sums.c), and sorted by group with a counting
+sort. One compiled loop draws a cell for every group (csrc/groups/quantile.c). `step` has the loss
+of a draw. The rate of a draw is the rate of a quantile without groups under add-remove, for rows as
+the privacy unit (`statistics.quantiles.exponential.rate_of`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from .rows import NONE, Rows, RowsNear
 from .step import ROW, Step
 
 #: There are about 2**BITS cells between the bounds, so that they fit in int32. More cells would
-#: hardly find values better, because twice as many cost ln(2) / rate ranks.
+#: hardly give better answers, because twice as many cells cost ln(2) / rate ranks.
 BITS = 30
 #: With fewer draws and fewer bytes of rows than these, a second thread costs more than it saves.
 FEW, LITTLE = 1 << 13, 1 << 21
@@ -57,7 +57,7 @@ WIDEST, FARTHEST = (1 << 31) - 1, 1 << 50
 
 @dataclass(frozen=True, slots=True)
 class Quantiles(OfColumn):
-    """Quantiles of clamped numbers by group: a draw and an equal share of the loss for each.
+    """Quantiles of clamped numbers by group; each draw gets an equal share of the loss.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Quantiles(OfColumn):
     nan : str or float
     qs : tuple of Fraction
     extreme : bool
-        Whether each q is 0 or 1 and means the least or the largest row, as in
+        Whether each q is 0 or 1, and stands for the least or the largest row, as in
         `statistics.quantiles.exponential.ExponentialExtreme`.
     step : Step
     loss : Loss
@@ -78,7 +78,7 @@ class Quantiles(OfColumn):
     lattice : Lattice, optional
         The candidates, if a granularity is given.
     coverage : float, optional
-        The confidence of an interval around each quantile, which takes half of the loss.
+        The confidence of an interval around each quantile. The interval takes half of the loss.
     """
 
     column: str
@@ -178,9 +178,9 @@ class Quantiles(OfColumn):
     def expected(self, rows: int | None, confidence: float) -> ErrorBar:
         """Return the error bar of a group in ranks, which is valid for any rows of the group.
 
-        For an extreme the bar also includes the ranks between its target and the end. Sorted draws
-        have an error of at most that of the least accurate draw, so all quantiles have the bar of
-        that draw.
+        For an extreme, the bar also includes the ranks between the target and the end. Draws are
+        sorted, so no draw has a larger error than the least accurate draw. All quantiles have the
+        bar of this draw.
         """
         if self.cells.span == 0:
             return ErrorBar(confidence, 0.0, 0.0)

@@ -1,13 +1,12 @@
 """Rows by group: a counting sort of cells, in memory or in nameless files.
 
-Rows are stored in the order in which they arrive. When the groups are known, the rows are sorted by
-group: in one step or in two if they fit in memory (csrc/aggregate/scatter.h). If they do not fit,
-they are written to a file as they arrive, then to another file by parts of neighboring groups, and
-each part is sorted when it is needed. All rows of a part must fit in memory, and a part has at
-least one group. Groups are in the same parts either way.
+Rows are stored in the order in which they arrive, and sorted by group when the groups are known. If
+all rows fit in memory, this takes one step or two (csrc/aggregate/scatter.h). If they do not fit,
+the rows are first written to a file as they arrive. Then they are written to another file by parts
+of neighboring groups, and each part is sorted when it is needed. The rows of a part must fit in
+memory, and a part has at least one group. Groups are in the same parts in both cases.
 
-For rows in a database, `RowsNear` has the rows that draws use, and the numbers of the others, which
-the database has counted.
+For rows in a database, `RowsNear` has the rows that draws use. The database has counted the others.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ from .quantile import Others
 Codes: TypeAlias = NDArray[np.int32]
 Cells: TypeAlias = NDArray[np.int32]
 
-#: The bits of a code by which rows are placed in one step; the bits of a code that number a part.
-#: More parts than the processor has TLB entries would take longer.
+#: The bits of a code by which one step can place rows; the bits of a code that number a part. With
+#: more parts than the processor has TLB entries, the sort would take longer.
 DIRECT, COARSE = 11, 5
 #: The code of rows without a group, as long as the number of groups is not known.
 NONE = (1 << 31) - 1
@@ -195,8 +194,8 @@ class Rows:
     def by_group(self, groups: int, final: Codes | None = None) -> Parts:
         """Sort the rows by parts of neighboring groups, and empty the store.
 
-        `final` has the codes of groups in the answer, by the codes of rows, if these differ; groups
-        that are left out have the code `groups`.
+        If the codes of rows differ from those in the answer, `final` has the code in the answer for
+        each code of a row. A group that is left out has the code `groups`.
         """
         bits, shift = groups.bit_length(), shift_of(groups)
         if self.blocks:

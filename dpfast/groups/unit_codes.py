@@ -1,9 +1,9 @@
 """Units in groups: codes of pairs of an id and a group, as rows are read.
 
 A unit keeps the groups with the least hash of (id, group) under a fresh secret key
-(`tables.bounding`). It is decided after all rows are read, from the existing pairs: so it depends
-on the unit's rows and the key alone. `summaries.units` describes how much the unit counts in each
-group.
+(`tables.bounding`). The groups are chosen after all rows are read, from the pairs that exist. So
+the choice depends only on the unit's rows and on the key. `summaries.units` describes how much the
+unit counts in each group.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ class UnitCodes:
     ) -> Int32s:
         """Return the group of each code, or -1 if the group is shown or its unit does not keep it.
 
-        A unit keeps at most `max_groups`. With `names`, the name of a group is hashed in place of
-        its code, as in `Bounding.kept_rows`. Releases that share the codes share the returned
-        array, which is read-only.
+        A unit keeps at most `max_groups` groups. With `names`, the name of a group is hashed in
+        place of its code, as in `Bounding.kept_rows`. Releases that share the codes share the
+        returned array, which is read-only.
         """
         if shown is not None:
             return self._kept(max_groups, names, shown)
