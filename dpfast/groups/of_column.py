@@ -89,7 +89,7 @@ class OfColumn:
     adds_units: ClassVar[bool] = False
     #: Whether a unit counts only once over all of its groups.
     by_unit: ClassVar[bool] = False
-    #: Whether a database adds up the numbers of a column, and does not only count the rows with a value.
+    #: Whether a database adds up numbers of a column, and does not just count rows with a value.
     adds_numbers: ClassVar[bool] = True
     #: Whether the sum of the answers of all groups is the answer for all rows.
     adds_up: ClassVar[bool] = False

@@ -1,12 +1,12 @@
 """Rows that a user's engine, Dask or Spark, holds in partitions.
 
-A task reads its partition as it would read any data in memory. A task is sent as a recipe of public
-numbers, and returns a summary.
+A task is sent to a worker as a recipe of public numbers. It reads its partition as any data in
+memory are read, and returns a summary.
 
-Engines repeat tasks, lose them and run them twice at a time. So a summary is a value: a function
-that merges two changes neither, and each summary carries the numbers of its partitions, each of
-which is counted once. If a partition has other rows in a later pass, the error comes after the
-spend. Nothing is drawn but in the driver, and a pass is over when `reduce` returns.
+Engines repeat tasks, lose them, and run them twice at the same time. So the function that merges
+two summaries changes neither. Each summary has the numbers of its partitions, and each partition is
+counted once. If a partition has other rows in a later pass, this raises an error after the spend.
+Only the driver draws random bits. A pass is over when `reduce` returns.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ TREE = 8
 
 
 class Moved(NamedTuple):
-    """Rows as bytes on their way to a `destination`, from the chunk that begins at `number`."""
+    """Rows as bytes that move to the partition `destination`, from the chunk at row `number`."""
 
     destination: int
     number: int
@@ -85,7 +85,7 @@ class Task(Generic[S]):
     summarise, merge : callable
         As `Source.reduce` takes them; `merge` changes neither argument.
     types : mapping
-        The types that are declared of the columns that are read, as `types_of` returns them.
+        The declared types of the columns that are read, as `types_of` returns them.
     as_numbers : mapping
         Columns of times that are read as whole numbers.
     """
@@ -130,8 +130,8 @@ def _both(merge: Callable[[S, S], S], a: tuple[int, S], b: tuple[int, S]) -> tup
 def counted(summarise: Callable[[Any], S], first: int, chunk: Any) -> tuple[int, S]:
     """Return the number of rows of a chunk, and its summary.
 
-    Rows are numbered from `first` on: in the order of partitions, with gaps between them, because
-    the number of rows of the partitions before is unknown.
+    Rows are numbered from `first` on, in the order of partitions. There are gaps between the
+    partitions, because the number of rows of earlier partitions is unknown.
     """
     if hasattr(chunk, "start"):
         chunk = chunk._replace(start=chunk.start + first)
@@ -148,7 +148,7 @@ class Engine(Elsewhere):
     name : str
         The name of the data in errors.
     like : Readable
-        A partition without rows: its types are those that are declared.
+        A partition without rows, which has the declared types.
     lengths : sequence of int or None
         Rows of each partition; None when that is not known without reading.
     """
@@ -161,18 +161,18 @@ class Engine(Elsewhere):
 
     @abstractmethod
     def run(self, task: Task[S], columns: Sequence[str] | None) -> Part[S] | None:
-        """Run a task on all partitions, on `columns` only if it is a table, and join the summaries.
+        """Run a task on all partitions, and join the summaries; None if there is no partition.
 
-        None if there is no partition.
+        Of a table, the task reads only `columns`.
         """
 
     @abstractmethod
     def together(self, column: str, columns: Sequence[str]) -> Engine:
-        """Return `columns` of the rows that have an id, with all rows of an id in one partition."""
+        """Return `columns` of rows with an id, where all rows of an id are in one partition."""
 
     @abstractmethod
     def exchange(self, task: Task[list[Moved]], columns: Sequence[str] | None) -> Engine:
-        """Return a table of the rows that a task moves, each in the partition of its destination.
+        """Return the rows that a task moves as a table, each row in its destination's partition.
 
         The table's columns are the fields of `Moved`.
         """
@@ -278,9 +278,9 @@ class Engine(Elsewhere):
 
 
 def types_of(table: Readable, columns: Sequence[str] | None = None) -> dict[str | None, Any]:
-    """Return the types of some or all columns by name; that of an array under the name None.
+    """Return the types of some or all columns by name; an array has its type under None.
 
-    A type is that of the values, in any representation: for a dictionary that of its entries.
+    A type does not depend on the representation. The type of a dictionary is that of its entries.
     """
     if not isinstance(table, Table):
         return {None: _type_of(table)}
@@ -313,7 +313,7 @@ def expect_types(data: Any, types: Mapping[str | None, Any]) -> Readable:
     Raises
     ------
     DataError
-        If a type differs, whichever rows have caused that.
+        If a type differs, for whatever rows.
     """
     types_found, columns = {}, [name for name in types if name is not None]
     with suppress(ArgumentTypeError):  # the partition is not a table
@@ -330,8 +330,8 @@ def expect_types(data: Any, types: Mapping[str | None, Any]) -> Readable:
 def destinations_of(column: Any, parts: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the partition to which each id is sent, and a mask of the rows that have an id.
 
-    Equal ids go to one partition in any representation, by the words that bounding compares. The
-    key of hashes is no secret: it only spreads the ids, which the engine sees anyway.
+    Equal ids go to one partition, in any representation, because bounding compares the same words.
+    The key of the hashes is not secret. It only spreads the ids, which the engine sees anyway.
     """
     key = Key(bytes(32))
     words = KeyWords(key, "ids", is_id=True).of(column)

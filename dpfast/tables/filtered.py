@@ -1,18 +1,17 @@
 """Keep the rows of files that pass public conditions on their columns.
 
-A condition depends on one row alone. So if two files differ in an added or removed row, the kept
-rows differ in that row, or not at all. A *replaced* row may enter or leave the kept rows: the
-number of kept rows is private under both relations, and is never shown.
-
 A condition is a table, ``{column = "delay", above = 0}``, or an expression of Arrow (`ArrowTest`).
+It depends on one row alone. So if a row is added to a file or removed, the kept rows differ in this
+row, or not at all. A *replaced* row may enter or leave the kept rows. The number of kept rows is
+private under both relations, and is never shown.
 
-The condition and the declared type determine how a column is read, never a row. Nothing is read
-before a pass requests rows.
+The condition and the declared type of a column determine how it is read; the rows never do. Nothing
+is read before a pass requests rows.
 
-No condition is passed to the reader, which could skip row groups by their statistics. The
-statistics of a row group may be wrong, or say nothing about NaN, so that a matching row would be
-left out; and a damaged group would be an error or not, depending on its rows. pyarrow reads
-statistics of a damaged file without a check.
+No condition is passed to the library that reads Parquet, although it could skip row groups by their
+statistics. These statistics may be wrong, or say nothing about NaN, and then a matching row would
+be left out. Also, a damaged row group would be an error or not, depending on its rows. pyarrow
+reads statistics of a damaged file without a check.
 """
 
 from __future__ import annotations
@@ -66,8 +65,8 @@ TESTS = (*COMPARISONS, *LISTS)
 #: The types with which times can be compared, besides texts in ISO 8601.
 TIMES = (date, timedelta, np.datetime64, np.timedelta64)
 
-#: Parts of the text of an expression that names a column by number, uses chance, or takes an amount
-#: of memory that a row determines.
+#: Texts in expressions that are refused: they name a column by number, draw random numbers, or take
+#: an amount of memory that a row determines.
 OTHERWISE = ("FieldPath(", "random(", "binary_repeat(")
 RULE = 'a table such as {column = "delay", above = 0}, or a list of these'
 
@@ -182,9 +181,9 @@ class Condition:
 class ArrowTest:
     """A test of each row by a pyarrow expression whose functions depend on single rows.
 
-    A row passes if the expression is true. A row does not pass if the expression is null, or has no
-    value because a cast, a division or a sum fails: an error would reveal that row. So a batch that
-    fails is halved until the failing rows are isolated.
+    A row passes if the expression is true. A row does not pass if the expression is null, or if a
+    cast, a division or a sum fails. An error would reveal that row. So if a batch fails, it is
+    halved until the failing rows are isolated.
 
     Parameters
     ----------
@@ -213,7 +212,7 @@ class ArrowTest:
     def typed(self, store: Store) -> ArrowTest:
         """Return this test with the types of the columns that its expression needs.
 
-        A row of nulls is public, and shows whether the expression fits.
+        The expression is tried on a row of nulls, which is public, to see whether it fits.
         """
         import pyarrow as pa
 
@@ -379,10 +378,8 @@ def _time(text: str) -> Any:
 def filtered(reader: Reader, where: Sequence[Condition | ArrowTest]) -> Reader:
     """Return a reader of the rows that pass all conditions; their number is private.
 
-    Conditions that the reader already has stay.
-
-    If a column of a text file is requested as text and as numbers at once, it is read as text, and
-    kept cells are converted to numbers.
+    Conditions that the reader already has still apply. A column of a text file may be requested
+    both as text and as numbers. Then it is read as text, and kept cells are converted to numbers.
 
     Raises
     ------
@@ -405,7 +402,7 @@ def passing(data: Any, where: Any) -> Columns:
     Raises
     ------
     ArgumentTypeError
-        For other data, which have other ways to leave rows out.
+        If data are not columns of files.
     """
     if not (isinstance(data, Columns) and isinstance(data.store, Reader)):
         rule = "an array of booleans (an expression is for data from dp.scan)"

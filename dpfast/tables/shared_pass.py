@@ -1,18 +1,19 @@
 """Share each pass over a file among many releases.
 
-A release reads its data through a source, `reduce(summarise, merge)`, as often as its mechanism
-needs. Here each release runs in a separate thread, over a source whose `reduce` waits until every
-running release waits too. Then the file is read once, with all requested columns, and each piece is
-passed to every release that requested it. So the number of passes is that of the release with the
-most passes, and a mechanism cannot notice the other releases. At most `TEAM` releases run at a
-time, because a thread takes address space; the others start when one has ended. Releases that hold
-rows, or sums of people, share the available memory. If there are too many for it, they run in
-waves. Releases of one grouping (the same keys, ids, bounds and conditions) bound people once, for
-all of them.
+A release reads its data through a source, by `reduce(summarise, merge)`, as often as its mechanism
+needs. Here each release runs in a separate thread. The `reduce` of its source waits until every
+running release waits, too. Then the file is read once, with all requested columns, and each batch
+of rows is passed to every release that requested these columns. So there are as many passes as the
+release with the most passes needs, and a mechanism cannot notice the other releases.
 
-An error of one release is raised in its thread and nowhere else. If the file itself cannot be read
-to its end, the fault may be in a column of another release, so each release starts again, alone.
-(Running a release twice costs nothing: its spend has a key, and nothing of the first run has been
+At most `TEAM` releases run at the same time, because a thread takes address space. Each of the
+others starts when a release has ended. Releases that hold rows, or sums of people, share the
+available memory. If there are too many of them, they run in waves. Releases of one grouping (the
+same keys, ids, bounds and conditions) share the bounding of people.
+
+An error of one release is raised in its thread and nowhere else. If the file cannot be read to its
+end, the fault may be in a column of another release. So each release starts again, alone. (Running
+a release twice costs nothing, because its spend has a key, and nothing of the first run was
 published.)
 """
 
@@ -117,7 +118,7 @@ def _holders(holds: Sequence[Holds]) -> int:
 
 
 def _agree(first: Want, second: Want) -> bool:
-    """Tell whether one pass over a text file is enough for two requests: both read cells alike."""
+    """Tell whether two requests read the cells of a text file alike, so that they share a pass."""
     both = set(first.names) & set(second.names)
     return first.text & both == second.text & both
 
@@ -369,8 +370,8 @@ class SharedPasses:
     def _next(self) -> list[_Request]:
         """Return the requests of the next pass, after every running release has made one.
 
-        The first request is among them, and every other that agrees with those before. The list is
-        empty at the end.
+        The first request is among them, and every other request that agrees with those before it.
+        At the end the list is empty.
         """
         with self._turn:
             while len(self._waiting) < min(len(self._running), TEAM) - len(self._blocked):

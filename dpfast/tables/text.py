@@ -1,16 +1,15 @@
 """Read comma- or tab-separated text, compressed or not, with pyarrow's parser.
 
-A column of text has no declared type. Guessing it from the rows would make the type, and errors
-about it, depend on the data, so the call decides: if it needs numbers, a cell is a float64,
-missing, or a `DataError`; if its categories are text, cells are text.
+A column of a text file has no declared type. A type that is guessed from the rows would depend on
+the data, and so would errors about it. So the call decides. If it needs numbers, a cell is a
+float64, or missing, or a `DataError`. If its categories are text, cells are text.
 
-The header is the first line that is not empty, and no more: a name that continues in the next line
-is refused, because without its closing quote it would continue through the rows. The header is
-parsed here.
+The header is the first line that is not empty. A name in quotes that continues in the next line is
+refused: without its closing quote, it would continue through the rows. The header is parsed here.
 
-How a row is read depends on no other row. pyarrow's reader carries state from one block of bytes to
-the next, so it never gets two: the file is cut after whole records, and each block of them is
-parsed alone. Columns are read by their places; names are labels.
+No row changes how another row is read. pyarrow's reader carries state from one block of bytes to
+the next, so it never gets two blocks. The file is cut after whole records, and each block of
+records is parsed alone. Columns are read by their index; names are only labels.
 """
 
 from __future__ import annotations
@@ -52,7 +51,8 @@ LINE_END = re.compile(rb"\r\n?|\n")
 class TextReader(Reader):
     """A reader of text files with a header line, read one after the other as one table.
 
-    Numbers are float64, columns of dates as `text_format` declares them, all else is text.
+    Numbers are float64, columns of dates are as `text_format` declares them, and all other columns
+    are text.
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class TextReader(Reader):
     ) -> Callable[[memoryview], Any]:
         """Return a parser of whole records after a line break, to columns of the types `kinds`.
 
-        `skip` is called with each row of another width, as pyarrow has it.
+        pyarrow calls `skip` with each row that has too few or too many cells.
         """
         import pyarrow as pa
         from pyarrow import csv

@@ -1,7 +1,7 @@
 """Find the cells of text files that would be errors, for the data owner. NOT PRIVATE.
 
-Cells are read by the code that reads them for a release. Where it fails, it reads one half of them
-after the other, until the cells are found at which it does.
+Cells are read by the code that reads them for a release. If it fails on some cells, it is called on
+each half of them, and so on, until the failing cells are found.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST = 10
 
 
 def check_text(reader: TextReader, names: Sequence[str], are_numbers: bool) -> dict[str, Any]:
-    """Return the report of `Files.check` on some columns, of numbers or else perhaps text."""
+    """Return the report of `Files.check` on some columns."""
     columns = [_Column(reader, name, are_numbers) for name in names]
     faults: list[dict[str, Any]] = []
     rows = sum(_check_file(reader, file, columns, faults) for file in reader.files)
