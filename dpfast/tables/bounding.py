@@ -2,14 +2,15 @@
 
 Notes
 -----
-A person keeps the groups with the least hash of (id, group), and in each the rows with the least
-hash of the row's number, under a fresh secret key (`csrc/groups/bound.h`). So the kept rows of a
-person depend on that person's rows, their numbers and the key. Rows of other people, their order,
-the chunks, the number of threads and the memory limit do not matter.
+A person keeps the groups with the least hash of (id, group), under a fresh secret key. In each of
+these groups, the person keeps the rows with the least hash of the row's number
+(`csrc/groups/bound.h`). So the kept rows of a person depend on the rows of this person, on their
+numbers, and on the key. Rows of other people, the order of their rows, the chunks, the number of
+threads and the memory limit do not matter.
 
-The numbers of a person's rows may depend on other people, whose rows precede them. But hashes of
-different numbers are independent and uniform, for any numbers. So renumbering rows does not change
-the distribution: for each person a uniform choice of groups, and of rows in each.
+The numbers of a person's rows may depend on other people, whose rows come before them. But hashes
+of different numbers are independent and uniform, whatever the numbers are. So renumbering rows does
+not change the distribution: each person has a uniform choice of groups, and of rows in each group.
 """
 
 from __future__ import annotations
@@ -43,21 +44,22 @@ class Bounding:
     Parameters
     ----------
     max_groups : int or None
-        The number of groups that a person keeps; None for all groups.
+        The largest number of groups that a person keeps; None for all groups.
     max_rows : int or None
-        The number of rows that a person keeps in each group; None for all rows.
+        The largest number of rows that a person keeps in each group; None for all rows.
     key : Key
-        A fresh secret key, which decides which rows are kept.
+        A fresh secret key, which determines which rows are kept.
     memory : int, optional
-        Bytes of rows that are held in memory, 24 or 32 a row; by default its `share`.
+        The bytes of memory for rows, which take 24 or 32 bytes each. By default the `share` of the
+        available memory.
     spill : str, optional
-        The directory for rows beyond that; by default the one for temporary files.
+        The directory for rows that do not fit. By default the directory for temporary files.
 
     Notes
     -----
-    Bounding is a choice of rows, and spends nothing. It brings a bias that is in no error bar.
-    Rows that are added twice are two rows of one number. All rows of a 1024th of the people have to
-    fit in memory, and all rows of one person.
+    Bounding chooses rows, and spends nothing. It brings a bias that no error bar includes. A row
+    that is added twice counts as two rows of one number. The rows of a 1024th of the people must
+    fit in memory, and so must the rows of any one person.
     """
 
     def __init__(
@@ -144,8 +146,8 @@ class Bounding:
         workers : int, optional
             Threads; ``DPFAST_NUM_THREADS`` if left out.
         names : int32 array, optional
-            The value that is hashed for each code, all different: for codes that depend on the
-            order of rows.
+            A different value for each code, which is hashed in its place. It is needed if codes
+            depend on the order of rows.
         """
         out = np.zeros(n, np.uint8)
         cuts = np.concatenate([[0], np.cumsum(self._sizes)])
@@ -188,13 +190,13 @@ def marks_of(
     ids : str
         The column of ids.
     bounding : Bounding
-        A choice to which no rows were added yet. Its key also makes the words of ids.
+        A choice to which no rows were added yet. Its key is also used for the words of ids.
     codes : callable
         ``codes(batch)``, the groups of the rows of a batch.
     other_columns : sequence of str
         The columns that `codes` reads.
     text : sequence of str
-        The names among them that are read as text in a file of text.
+        The names of columns that are read as text in a text file.
     names : callable
         Returns the value that is hashed for each code, and is called after all rows have a code;
         see `Bounding.kept_rows`.

@@ -9,10 +9,11 @@ text, bytes, up to 15 of them        the first eight bytes                 the o
 longer text, bytes                   SipHash-2-4, 128 bits: the low ones   most of the others
 ===================================  ====================================  =======================
 
-A number, the text of its digits, and the same bytes are three keys; True is 1. A date is its
-midnight, and a time without a zone is in UTC. Text is hashed as UTF-8 without normalization: texts
-that look equal but have other code points are different keys. Zeros at the end of text and bytes do
-not count, because NumPy drops them, and public keys may have none.
+A number, the text of its digits, and the bytes of this text are three different keys. True is the
+key 1. A date is the same key as its midnight, and a time without a zone is read in UTC. Text is
+hashed as UTF-8 without normalization, so texts that look equal but have different code points are
+different keys. Null characters at the end of text and bytes do not count, because NumPy drops them.
+Public keys must not end in null characters.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ from .untyped import is_missing
 RULE = "a one-dimensional column of integers, text or bytes"
 KEYS_RULE = "a one-dimensional column of integers, text, bytes or dates"
 
-#: The high word of dates and times, to which their nanoseconds are added, and that of values that
-#: are no keys.
+#: The high word of dates and times, to which their nanoseconds are added; the high word of values
+#: that are no keys.
 TIME, NOTHING = 1 << 32, 2
 #: The kinds of times without and with a time zone. Such times are never equal.
 TIMES, ZONED = "times", "zoned times"
@@ -118,7 +119,7 @@ def key_kind(column: Objects | Values | Arrow, name: str, is_id: bool = False) -
     Raises
     ------
     ArgumentTypeError
-        If they are of a kind that has no equality to rely on, like floats: 0.1 + 0.2 is not 0.3.
+        If equality of the values is unreliable, as for floats: 0.1 + 0.2 is not 0.3.
     """
     kind = kind_of(column)
     if kind is not None and not (is_id and kind in (TIMES, ZONED)):
@@ -142,12 +143,12 @@ def zone_kind(column: Objects | Values | Arrow, name: str) -> str | None:
 
 
 def span_of(name: str, keys: NDArray[Any]) -> str | None:
-    """Return the unit of public keys that are spans of time, such as days; None for others.
+    """Return the unit of public keys that stand for spans of time, such as days; else None.
 
     Raises
     ------
     ArgumentError
-        If some are spans and others are not, or of another unit.
+        If some keys are spans and others are not, or if they have different units.
     """
     if keys.dtype.kind != "O":
         units = {np.datetime_data(keys.dtype)[0] if keys.dtype.kind == "M" else None}
@@ -196,22 +197,23 @@ class KeyWords:
     Parameters
     ----------
     key : Key
-        A secret key: without it nobody can find texts with equal words. `secret` creates one.
+        A secret key. Without it nobody can find different texts with equal words. `secret` creates
+        a key.
     name : str
-        The argument that the keys are, for errors.
+        The name of the argument that holds the keys, for errors.
     is_id : bool
-        The keys are ids: an object that is neither an integer, text, bytes nor missing is an error.
-        Otherwise such an object is not a key, like a missing one.
+        Whether the keys are ids. For ids, an object that is neither an integer, text, bytes nor
+        missing is an error. For other keys, such an object counts as missing.
     is_lenient : bool
-        A row without an entry in its dictionary is no key, and no error.
+        Whether a row without an entry in its dictionary has no key, and is not an error.
     is_text : bool
-        Bytes among objects are the text that is stored in them, as `text_key` returns it.
+        Whether bytes among objects stand for text, as in `text_key`.
     span : str, optional
-        A unit, as returned by `span_of`: times are rounded down to the beginning of their unit.
+        A unit, as `span_of` returns it. Times are rounded down to the beginning of their unit.
 
     Notes
     -----
-    Integers cost nothing, a short text 25 ns. A dictionary is looked up once for each entry.
+    Integers cost nothing, and a short text costs 25 ns. Each entry of a dictionary is read once.
     """
 
     def __init__(
@@ -515,7 +517,7 @@ def text_key(raw: bytes) -> str | bytes:
 def shown_key(key: str | bytes) -> str:
     """Return a key of text or bytes as text that differs from all other keys of the column.
 
-    Text that is not UTF-8 is shown as Python writes bytes, and so is text that begins like that.
+    Text that is not UTF-8 is shown as Python writes bytes. So is text that begins like such bytes.
     """
     raw = _utf8(key) if isinstance(key, str) else key
     text = text_key(raw)

@@ -1,8 +1,9 @@
 """Compare labels of rows: the indexes of pandas objects that are read side by side.
 
-Rows are matched by position. Columns that are views of one index are known to have equal labels.
-Other indexes are compared by the first pass, after the spend, because the index of a frame depends
-on its rows: a sort keeps it if the rows were sorted, and `dropna` if nothing was missing.
+Rows are matched by position. Columns whose indexes are views of one index have equal labels. The
+first pass compares all other indexes. This is done after the spend, because the index of a frame
+depends on its rows. For example, a sort leaves the index unchanged if the rows were already sorted,
+and `dropna` does so if nothing was missing.
 """
 
 from __future__ import annotations

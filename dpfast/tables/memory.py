@@ -1,9 +1,9 @@
 """Data in memory: NumPy arrays of any real dtype and layout, Arrow columns, and objects.
 
-Every column is read in two ways: as a `Source`, which leaves nulls out, and as a `Column`, where
-they are NaN. Its dtype depends on the type of the container and never on the numbers: a `Column`
-that can have nulls is float64 even if it has none. A pass reads rows in place, or through one small
-buffer for each thread, so no array is ever copied whole.
+Every column can be read in two ways: as a `Source`, which leaves nulls out, and as a `Column`,
+where nulls are NaN. The dtype depends on the type of the container, and never on the numbers. So a
+`Column` that could have nulls is float64, even if it has none. A pass reads rows in place, or
+through one small buffer for each thread. No array is copied as a whole.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ CLUSTER = 32
 class Column(NamedTuple):
     """Numbers in memory, one for each row, or `width` numbers for each.
 
-    `array` holds all numbers, if kernels can read them without a copy; `aligned_values` holds them
-    where they need not lie side by side. `only` returns a `Column` for a pass that reads some
-    columns only; see `Choosing`.
+    `array` holds all numbers, if kernels can read them without a copy. `aligned_values` holds them
+    if they need not lie side by side. `only` returns a `Column` for a pass that reads some columns
+    only; see `Choosing`.
     """
 
     dtype: np.dtype[Any]
@@ -150,8 +150,8 @@ class ArraySource(MemorySource):
     def drawn(self, count: int, words: RandomWords) -> NDArray[Any]:
         """Return one value at a random offset of each of `count` equal stretches.
 
-        Such a sample varies no more than an independent one, and reads the memory in one direction.
-        In a memory-mapped file it is one page of each stretch and `CLUSTER` values in it.
+        Such a sample varies no more than an independent one, and reads memory in one direction. In
+        a memory-mapped file, `CLUSTER` values of one page are taken from each stretch.
         """
         n = self.length
         if _mapped(self.array):
@@ -310,14 +310,14 @@ class MemoryRows(Choosing):
     ----------
     column : Column
     workers : int, optional
-        Threads that split the rows. If left out: ``DPFAST_NUM_THREADS``, and never so many threads
-        that one has fewer than `SLICE` rows.
+        The number of threads. If left out, it is ``DPFAST_NUM_THREADS``, or fewer, so that each
+        thread has at least `SLICE` rows.
 
     Notes
     -----
-    A chunk never holds more than `DIRECT` bytes of rows that are read in place, or `BUFFER` bytes
-    of those that are converted, so that results for a chunk (such as its labels) are small compared
-    with the data. Both are attributes of the object: a test may set them lower.
+    A chunk holds at most `DIRECT` bytes of rows that are read in place, or `BUFFER` bytes of rows
+    that are converted. So results for a chunk (such as its labels) are small compared with the
+    data. A test may set lower values, because both are attributes of the object.
     """
 
     #: Bytes of a chunk that is read without a copy: so many that calls cost little.

@@ -1,10 +1,10 @@
 """Read Python objects without a dtype, each by itself.
 
-A list, a tuple, a deque or an array of objects has no type that was declared. To look for a common
-one would make the type a fact about the rows: with one integer beside a None, all other integers
-would be read in another way. So there is one rule, which looks at one row and knows no other: a
-real number is the float64 nearest to it (infinite if it is too large), None is missing, and what is
-neither is a `DataError` in the pass. Integers beyond 2**53 are read exactly in what has a dtype.
+A list, a tuple, a deque or an array of objects has no declared type. A common type of all rows
+would be a fact about the rows: one None among integers would change how all other integers are
+read. So each row is read by itself. A real number is read as the nearest float64 (infinite if the
+number is too large), and None is missing. Any other object is a `DataError` in the pass. Integers
+beyond 2**53 are read exactly only from data with a dtype.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def fill_numbers(some: Sequence[Any], out: NDArray[np.float64]) -> None:
 def truths(some: Sequence[Any]) -> NDArray[np.bool_]:
     """Return a mask of the Python objects that are numbers other than 0.
 
-    An object that is missing, or no number, is False in the mask and no error.
+    An object that is missing, or is not a number, is False in the mask. It is not an error.
     """
     values = np.empty(len(some))
     if PLAIN.issuperset(map(type, some)):

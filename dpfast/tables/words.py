@@ -1,8 +1,8 @@
 """Read columns of text as indices in a list of public words.
 
-A row is the index of the word that it equals, from 0 in the order of the list; NaN if it equals
-none, which a missing row never does. Bytes equal a word if they are its UTF-8. Nothing is trimmed
-or folded. A dictionary-encoded column is looked up once for each of its entries.
+A row is read as the index, from 0, of the word that it equals. A row that equals no word, or is
+missing, is read as NaN. Bytes equal a word if they are the UTF-8 of the word. Nothing is trimmed or
+case-folded. In a dictionary-encoded column, each entry of the dictionary is looked up once.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ TEXTS = [(1, kind) for kind in "USTO"]
 class Words:
     """Public words, of text or bytes, and the number of each; `name` is their argument.
 
-    With `others`, any other value gets the number after the last word, and NaN stands for missing
-    values alone. If `words` is None, the words are those of the rows, numbered as they are read,
-    which is NOT PRIVATE; they are complete after a pass. Bytes that are not UTF-8 are no word.
+    With `others`, any other value gets the number after the last word, and only missing values are
+    NaN. If `words` is None, the words of the rows are used, and numbered as they are read. This is
+    NOT PRIVATE, and the list is complete only after a pass. Bytes that are not UTF-8 are no word.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ def words_column(data: Any, words: Words, name: str) -> Column:
     Raises
     ------
     ArgumentTypeError
-        If it is of a type that holds no text. What the rows are decides nothing.
+        If its type holds no text. The rows do not matter.
     """
     column = column_form(data, name, RULE)
     if isinstance(column, Arrow):
