@@ -1,8 +1,7 @@
 """Rows of a table in batches: some named columns of each, in their representation in memory.
 
-Code that needs several columns of different types at once (keys, ids and numbers) reads them here.
-A batch has a piece of each requested column, and the type of the column determines the type of the
-piece, as in `forms`.
+Some code needs several columns of different types at once: keys, ids and numbers. It reads them
+here. A batch has some rows of each requested column, in the type that `forms` gives the column.
 """
 
 from __future__ import annotations
@@ -44,15 +43,14 @@ class Batches:
     ----------
     data : table
         A mapping of names to columns, a structured array, a table of pandas, Polars or Arrow, or
-        columns of files opened by `dpfast.scan`, in which all other columns of the files can be
-        named too.
+        columns of files opened by `dpfast.scan`. Other columns of these files can be named, too.
     extra : mapping of names to columns, optional
         Columns that are not part of the table, with one entry for each of its rows.
 
     Raises
     ------
     ArgumentTypeError
-        For data that are not a table. No row is read.
+        If data are not a table. No row is read.
     """
 
     def __init__(self, data: Any, extra: Mapping[str, MemoryColumn] | None = None) -> None:
@@ -152,7 +150,7 @@ class Batches:
     def typed(self, name: str, argument: str, is_text: bool = False) -> MemoryColumn:
         """Return a column without rows that has the type of the column `name`.
 
-        `is_text` requests text if the column has no type, as in a text file.
+        If the column has no type, as in a text file, `is_text` makes it a column of text.
 
         Raises
         ------
@@ -193,8 +191,8 @@ class Batches:
     ) -> S:
         """Summarise every batch of some columns, and merge the summaries, as `Source.reduce` does.
 
-        The columns of a file of text are text if they are named so, and numbers if not. A column of
-        `ids` is text, too, most of which is different.
+        In a text file, the columns in `text` are text, and other columns are numbers. A column of
+        `ids` is text, too, whose entries mostly differ.
         """
         names = names if ids is None else [*names, ids]
         compare(self._labels)

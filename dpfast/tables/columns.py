@@ -1,9 +1,9 @@
 """Columns of tables in memory, in files and streams, and in the partitions of an engine.
 
-A `Store` reads its columns by name, any number of times, and returns the type of each. A release
-gets `Columns` of it: a `Table` of some, or one `TableColumn`. A batch of a file and a partition of
-an engine are data in memory for the code that gets them, so both are converted to numbers, words
-and ids by the same functions.
+A `Store` reads its columns by name, any number of times, and knows their types. A release gets
+`Columns` of a store: a `Table` of several columns, or one `TableColumn`. A batch of a file, and a
+partition of an engine, are data in memory. So the same functions convert both to numbers, words and
+ids.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .table import rows_of
 from .times import AsNumbers
 from .words import Words, matched
 
-#: Rows of a batch: so many that calls cost little, and so few that they fit in a cache.
+#: The number of rows of a batch: enough that calls cost little, and few enough for a cache.
 ROWS = 1 << 17
 
 
@@ -82,7 +82,7 @@ class Rows:
     words : dict of str to Words, optional
         The words of each text column.
     is_table : bool
-        Whether a row is a record; otherwise it is a number of the only column.
+        Whether a row is a record. If not, a row is a number of the only column.
     """
 
     names: tuple[str, ...] | None
@@ -114,16 +114,17 @@ class Store:
     held_columns : dict of str to MemoryColumn
         The columns that are in memory, by name.
     original : object
-        The table of which the columns were made; None if it is not known.
+        The table that the columns come from; None if it is not known.
     lies_apart : bool
-        Whether each column is best read by itself.
+        Whether it is best to read each column by itself.
     has_order : bool
-        Whether rows have numbers, so that arrays can have an entry for each row.
+        Whether rows have row numbers, so that an array can have an entry for each row.
     engine : str
         The kind of engine that reads the rows: "memory", "files", "dask", "spark", or the kind of a
         database.
     keep : callable or None
-        Keeps the rows that pass conditions; how many these are is private. None without conditions.
+        A function that keeps the rows that pass conditions; their number is private. None without
+        conditions.
     """
 
     length: int | None
@@ -323,8 +324,8 @@ class Table(Columns):
 class TableColumn(Columns):
     """One column of a table, or a whole array: a `Source` without nulls, or rows with NaN.
 
-    A column of text or of dates is not one of numbers: reading it as numbers raises an error, and
-    reading its words or keys is possible.
+    A column of text or of dates holds no numbers. Reading it as numbers raises an error. It can be
+    read as words or keys.
     """
 
     store: Elsewhere
@@ -360,8 +361,8 @@ class TableColumn(Columns):
 class TableRows(Choosing):
     """Rows of a table, as numbers, matrix rows or records: a `RowSource`.
 
-    Several columns make records of float64. One column of files that is not a table is float64 if
-    the schema allows nulls, and has its own dtype otherwise.
+    Several columns make records of float64. A single column of files, which is not a table, is
+    float64 if the schema allows nulls. Otherwise it has its own dtype.
     """
 
     array = None

@@ -30,7 +30,7 @@ from .words import Words
 def form_of(data: Any, name: str, rule: str) -> Readable:
     """Return `data` as a column, matrix, table, file, source, or data of an engine, by type.
 
-    `rule` describes what the argument `name` must be, for the error about an object without data.
+    `rule` says in errors what the argument `name` must be.
 
     Raises
     ------
@@ -53,8 +53,9 @@ def form_of(data: Any, name: str, rule: str) -> Readable:
 def once(data: Any, positional: Sequence[Any] = (), relation: str = "add-remove") -> Any:
     """Return data for one release, in which the passes over a stream are compared.
 
-    Arguments in `positional`, unless None or a name, belong to rows by row number. Rows that pass
-    conditions are refused if neighbors replace a row: a replaced row may start or cease to pass.
+    Each argument in `positional` is None, a name, or has an entry for each row, by row number. If
+    conditions select the rows, the relation "replace" is refused, because a replaced row may start
+    or cease to pass the conditions.
     """
     if is_lazy(data):
         data = form_of(data, "data", RULE)
@@ -69,7 +70,7 @@ def once(data: Any, positional: Sequence[Any] = (), relation: str = "add-remove"
 def as_source(data: Any, may_add: bool = False) -> Source:
     """Return a source of one column that reads `data`; a source is returned as it is.
 
-    With `may_add`, the source may be rows in a database, which sums them itself.
+    With `may_add`, the source may be rows in a database, which the database itself sums.
     """
     if isinstance(data, MemorySource):
         return data
@@ -95,53 +96,57 @@ def as_rows(
     Parameters
     ----------
     data : array, list, column, table, mapping of names to columns, or source
-        A NumPy array of one or two dimensions keeps its dtype (in native byte order; bool becomes
-        uint8 and float16 float32), and so does a structured array. A masked array, an Arrow column,
-        and data without a dtype, such as a list, are float64, NaN where there is no number. A table
-        (of pandas, Polars or Arrow, a mapping, `dpfast.scan` with a list of columns) makes records
-        of float64. A `Source` is one column, of float64 if it can have nulls.
+        A NumPy array of one or two dimensions keeps its dtype, and so does a structured array. The
+        byte order becomes native, bool becomes uint8, and float16 becomes float32. A masked array,
+        an Arrow column, and data without a dtype, such as a list, are float64, with NaN for missing
+        numbers. A table (of pandas, Polars or Arrow, a mapping, `dpfast.scan` with a list of
+        columns) makes records of float64. A `Source` is one column, of float64 if it can have
+        nulls.
     ids : array, list, column or str, optional
-        An id for each row, or the name of a column, which then is not part of the rows.
+        An id for each row, or the name of the column of ids, which is then not part of the rows.
     workers : int, optional
-        Threads of a pass; the library's default if left out. The number does not change the rows.
+        The number of threads of a pass. If left out, it is the library's default. It does not
+        change the rows.
     name : str
         The name of the data in messages.
     width : int, optional
         The number of columns of data without a dtype, such as a list; by default 1.
     is_wide : bool
-        Whether a row has several numbers, so that `width` must be given for data without a dtype.
+        Whether a row has several numbers. Then data without a dtype need a `width`.
     last : str, optional
-        The name of the column behind all others, which `argument` asks for.
+        The name of a column that is put behind all others. `argument` is the argument that names
+        the column.
     words : sequence of Words or None
         For each column, in order: the public words of a text column, which is read as the indices
         of its words, or None for a column of numbers.
     last_words : Words, optional
         The words of the `last` column.
     may_add : bool
-        Whether rows of a database are accepted, which can only be added up there.
+        Whether rows of a database are accepted. They can only be added up in the database.
 
     Returns
     -------
     RowSource
-        Nothing has been read. The dtype depends on types and schemas alone, and so does whether
-        there is an error: no number and no null changes them.
+        Nothing has been read. The dtype depends on types and schemas only, and so do errors. No
+        number and no null changes them.
 
     Raises
     ------
     ArgumentTypeError
-        Data or ids of a kind that cannot be read; a column that holds no numbers.
+        If data or ids are of a type that cannot be read, or a column holds no numbers.
     ArgumentError
-        Ids that name no column.
+        If `ids` is not the name of a column.
     SourceError
-        Ids that name no column of a file, or a column of a file that holds no numbers.
+        If `ids` is not the name of a column of a file, or a column of a file holds no numbers.
     MissingExtraError
-        Without pyarrow, when the data need it.
+        If the data need pyarrow, and it is not installed.
 
     Notes
     -----
-    A list may hold values that are not numbers, or rows of another length: that depends on the
-    rows, so the pass raises a `DataError`. The same holds for ids, and for columns after the first,
-    that are more or fewer than the rows, whose number may be private.
+    Whether a list holds values that are not numbers, or rows of another length, depends on the
+    rows. So the pass raises this error, as a `DataError`. The pass also raises the error that ids,
+    or columns after the first, are more or fewer than the rows, because the number of rows may be
+    private.
     """
     rule = TEXT if any(words) and not is_wide and last is None else RULE
     table = form_of(data, name, rule)

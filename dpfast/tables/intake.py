@@ -1,8 +1,8 @@
 """Turn the arguments of a public function into one typed view of the data, by types alone.
 
-`read` is called once in a public function, with the function that chooses what is read:
-`all_columns`, `each_column`, `one_column`, `whole_rows`, `text_column` or `rows_alone`. No row is
-read, and everything behind it works on the view.
+A public function calls `read` once, with a function that chooses what is read: `all_columns`,
+`each_column`, `one_column`, `whole_rows`, `text_column` or `rows_alone`. `read` reads no row. All
+later code uses the view that it returns.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from .table import RULE, column_of, only_column, refuse_columns
 from .times import AsNumbers, Clipped, times_of
 from .words import Words, holds_words
 
-#: The name of an argument, and its public numbers, which are compared with a column.
+#: The name of an argument, and its public numbers, with which a column is compared.
 Public: TypeAlias = tuple[str, Sequence[Any]]
 
 RECORDS = "0 (or -2), for an answer of each column, or left out if the data are one column"
@@ -60,26 +60,26 @@ class View:
     Attributes
     ----------
     source : Source, RowSource or list of Source
-        One column, whole rows, or columns that are read one by one.
+        One column, whole rows, or a list of columns that are read one by one.
     by_column : bool
         Whether each column has a separate answer.
     width : int
-        How many columns there are, the weights not counted.
+        The number of columns, without the weights.
     where : ndarray of bool or None
         The rows that are used.
     weights : Column or None
-        The weights of the rows. Weights that are a column of the data are the last one.
+        The weights of the rows. If a column of the data holds the weights, it is the last column.
     ids : IdColumn or None
-        The ids that tell which unit each row belongs to.
+        The id of the privacy unit of each row.
     adds : bool
-        Whether the rows are only added up where they are.
+        Whether the rows can only be added up in a database.
     has_labels : bool
-        Whether a pass compares labels, and has to be made for that.
+        Whether a pass must be made to compare labels.
     words : dict of str to list of str, optional
-        The words of text columns that are read as numbers; complete only after a pass, where rows
-        bring them.
+        The words of text columns that are read as numbers. If words come from rows, the lists are
+        complete only after a pass.
     data : object
-        What a call was given, which may say the names of columns.
+        The data of the call, which may have names of columns.
     """
 
     source: Any
@@ -189,14 +189,15 @@ def read(
     ----------
     data : array_like, table, file or source
     what : callable
-        Chooses what is read: one of the functions below. It gets the data without ids, and the
-        arguments with an entry for each row (`RowArguments`).
+        One of the functions below, which chooses what is read. It gets the data without ids, and
+        the arguments with an entry for each row (`RowArguments`).
     *arguments
         Further arguments of `what`.
     relation : {"replace", "add-remove"}
-        Decides whether the number of rows is public, and so what may be refused here.
+        The neighboring relation. Under "replace" the number of rows is public, so errors here may
+        depend on it.
     axis : {None, 0}
-        0 for data of several columns, each of which has an answer.
+        0 if the data have several columns, each with an answer.
     where : array_like of bool, or pyarrow.compute.Expression, optional
     weights : array_like or str, optional
         One number a row, or the name of a column of the data.
@@ -208,7 +209,7 @@ def read(
     Raises
     ------
     ArgumentTypeError, ArgumentError, SourceError
-        For what cannot be read. Nothing depends on what the rows hold.
+        If an argument cannot be read. The contents of the rows do not matter.
     """
     if is_expression(where):
         data, where = passing(data, where), None
@@ -264,8 +265,8 @@ def all_columns(
 ) -> Chosen:
     """Choose one column, or with an axis all columns, to be read in one pass.
 
-    A call may give the number of `columns`, because a list does not have it. `public` numbers can
-    be found in each.
+    `columns` is the number of columns of a list, which does not state it. `public` numbers are
+    compared with each column.
     """
     table, last, width = form_of(data, "data", RULE), row_arguments.last, 1
     by_column = axis_of(row_arguments.axis, table, last is not None)
@@ -318,9 +319,9 @@ def whole_rows(
 ) -> Chosen:
     """Choose rows of `width` columns, as many as `argument` has; None for any number.
 
-    Columns with `words` are text, read as indices in these lists. Data without a dtype, such as a
-    list, for a `single` column are its numbers, and not rows of one number. `public` numbers can be
-    found in their columns.
+    Columns with `words` are text, and are read as indices in these lists. For a `single` column,
+    data without a dtype, such as a list, are the numbers of the column, and not rows of one number.
+    `public` numbers are compared with their columns.
     """
     last = row_arguments.last
     if any(public):
@@ -380,10 +381,10 @@ def declared(table: Readable) -> list[tuple[str | None, Objects | Values | Arrow
 
 
 def rows_alone(data: Any, row_arguments: RowArguments) -> Chosen:
-    """Choose the number of rows as data: of any column or table, since no value is read.
+    """Choose only the number of rows of any column or table; no value is used.
 
-    If that number is not known without a pass, the pass reads a column of text, in which no cell is
-    invalid, or else one of numbers.
+    If the number is not known without a pass, the pass reads a column as text, in which no cell is
+    invalid, or else a column of numbers.
     """
     return _rows_alone(form_of(data, "data", RULE)), False, 1
 
@@ -407,7 +408,7 @@ def _rows_alone(table: Readable) -> Source | SqlRows:
 def _any_column(columns: Columns) -> Source | SqlRows:
     """Return a source of one of several columns, to find the number of rows.
 
-    A column whose type cannot be read, or differs between files, is left out if any other can be.
+    If a column's type cannot be read, or differs between files, another column is taken.
     """
     store = columns.store
     if isinstance(store, Database):
@@ -442,8 +443,8 @@ def _length(column: Objects | Values | Arrow) -> int:
 def axis_of(axis: Any, table: Readable, weighted: bool = False) -> bool:
     """Tell whether each column of the data gets a separate answer, and check `axis`.
 
-    Data without a dtype, such as a list, are one column or several, depending on `axis`. With a
-    column of weights there are several columns, one of which has an answer if `axis` is left out.
+    Data without a dtype, such as a list, are one column or several columns, depending on `axis`.
+    With a column of weights there are several columns; if `axis` is left out, one has an answer.
     """
     if axis is not None and (
         isinstance(axis, bool) or not isinstance(axis, numbers.Integral) or axis not in (0, -2)
