@@ -76,9 +76,9 @@ def arrow_times(kind: Any) -> TimeKind | None:
 def wider(kinds: Sequence[Any]) -> Any:
     """Return the common type to which columns of several Arrow types are cast; None if none exists.
 
-    Integers stay integers if one type can hold all. Other numbers of different types are float64,
-    as each of them would be in a table. Times have the finest unit of all, if all have a zone or
-    none has. Text stays text, and bytes stay bytes, in any Arrow type. Nulls are of any type.
+    Integers stay integers if one type can hold all of them. Other numbers of different types become
+    float64, as in a table. Times get the finest unit, if all of them have a zone, or none has. Text
+    stays text, and bytes stay bytes, in any Arrow type. A column of nulls fits any type.
     """
     import pyarrow as pa
 
@@ -128,8 +128,8 @@ def widened(array: Any, kind: Any) -> Any:
 def nearest_floats(array: Any) -> Any:
     """Return a `pyarrow.Array` of decimals as float64, each rounded to the nearest.
 
-    A decimal of few digits is the quotient of two integers that float64 has, which is rounded once.
-    Longer decimals are read as text. Arrow's cast may miss the nearest float64.
+    A decimal of few digits is the quotient of two integers that float64 holds exactly, and is
+    rounded once. Longer decimals are read as text. Arrow's cast may miss the nearest float64.
     """
     import pyarrow as pa
 
@@ -165,8 +165,8 @@ def arrow_chunk(array: Any, start: int, dtype: np.dtype[Any]) -> Chunk:
 def arrow_values(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """Return the values of a `pyarrow.Array` of numbers, and a mask of the rows that are not null.
 
-    The mask is None if no row is null; the value of a null is arbitrary. Values that lie where
-    kernels cannot read them, as Arrow allows, are copied.
+    The mask is None if no row is null. The value of a null is arbitrary. Arrow allows values to lie
+    in memory where kernels cannot read them; such values are copied.
     """
     if not array.null_count:
         return np.require(array.to_numpy(zero_copy_only=True), requirements="A"), None
@@ -259,8 +259,8 @@ def opening(path: Path, format_name: str, open_it: Callable[[], T]) -> T:
 def guarded(path: Path, rows: Iterator[T]) -> Generator[T]:
     """Yield the items of `rows`; an error becomes a `SourceError` that repeats no row.
 
-    Neither its message nor a chained exception may quote a row, which libraries often do. Hence the
-    new error is raised after the ``except`` block of the old one.
+    Libraries often quote a row in their errors. Neither the new message nor a chained exception may
+    do so. Hence the new error is raised after the ``except`` block of the old one.
     """
     try:
         yield from rows

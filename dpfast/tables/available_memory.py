@@ -1,7 +1,7 @@
 """Measure the memory that this process may still take, from public facts of the machine.
 
-No library does this: `psutil` reports the memory of the machine, but neither control groups, which
-limit a container, nor the remainder of `ulimit`.
+No library does this. `psutil` reports the memory of the machine, but not the limits of control
+groups, which limit a container, nor what `ulimit` leaves.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 KIB = 1 << 10
-#: For each block of `with` that is open: how many objects in it hold rows at the same time.
+#: For each open ``with`` block: the number of objects in it that hold rows at the same time.
 _holders: list[int] = []
 
 

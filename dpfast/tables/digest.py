@@ -1,8 +1,8 @@
 """Digests of columns, which show whether two passes read equal rows in the same order.
 
-A digest is the sum, modulo 2**64, of a keyed SipHash-2-4 of (row number, value) over all rows of a
-column. Two reads in which any row differs agree with a probability of about 2**-64, for any rows,
-if the key is fresh; the division into batches does not matter.
+A digest of a column is a sum over all rows, modulo 2**64: each row adds the keyed SipHash-2-4 of
+(row number, value). With a fresh key, two reads that differ in any row have the same digest with a
+probability of about 2**-64. The division into batches does not matter.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .arrow import arrow_cast, arrow_numbers, arrow_present
 from .forms import Arrow
 from .key_words import KeyWords
 
-#: The key of digests that need no secret, because they do not decide about rows.
+#: The key of digests that need no secret, because the columns do not choose rows.
 PUBLIC = Key(bytes(32))
 
 

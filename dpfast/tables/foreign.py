@@ -18,8 +18,8 @@ NUMBERED = "number each row once, from 0, by the starts of its chunks"
 def foreign_rows(source: Source) -> RowSource:
     """Return the column of a foreign source as rows of float64, in which a null is NaN.
 
-    Blocks are a function of row numbers, so the source must number the rows of its chunks, and give
-    the positions of nulls.
+    Blocks are a function of row numbers. So the source must number the rows of its chunks, and say
+    which rows are null.
     """
     length = source.length
 

@@ -1,10 +1,10 @@
 """Recognise the type of data once, without reading any row.
 
-`column_form` is the one function that recognises a column of the user in this process, and
-`in_memory.local_form` recognises data with named columns. Functions that read data get the result:
-rows without a dtype (`Objects`), an array (`Values`), an Arrow column (`Arrow`), a table, or an
-object that can be read directly (a file, a source). A column of pandas keeps its index, as
-`row_index`.
+`column_form` recognises a column in the memory of this process, and `in_memory.local_form`
+recognises data with named columns. No other function does this. The result is passed to functions
+that read data. It is rows without a dtype (`Objects`), an array (`Values`), an Arrow column
+(`Arrow`), a table, or an object that can be read directly (a file, a source). A column of pandas
+keeps its index, as `row_index`.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def as_column(data: Any, name: str, rule: str) -> Column:
     Raises
     ------
     ArgumentTypeError, ArgumentError
-        If it is of a type or shape that holds no numbers. The values of the numbers decide nothing.
+        If its type or shape holds no numbers. The values of the numbers do not matter.
     """
     column = data if isinstance(data, MemorySource) else column_form(data, name, rule)
     return column.column(name, rule)
@@ -342,8 +342,8 @@ def has_zone(data: Any) -> bool:
 def unwrapped(data: Any) -> Any:
     """Return the array that a pandas column holds, in a dtype that its declared type decides.
 
-    NumPy's conversion of such a column has a dtype that depends on the rows: on a null among them,
-    or on whether a sparse column has a gap. Everything else is returned as it is.
+    If NumPy converted such a column, the dtype would depend on the rows: on a null among them, or
+    on a gap in a sparse column. Any other object is returned unchanged.
     """
     dtype: Any = attribute(data, "dtype")
     if isinstance(dtype, np.dtype) or not has(dtype, "construct_array_type"):
@@ -496,8 +496,9 @@ def numpy_array(data: Any) -> NDArray[Any]:
 def converted(data: Any, name: str, rule: str, convert: Callable[[Any], Any]) -> Any:
     """Return ``convert(data)``, or raise that `name` must be `rule`, without a value of the data.
 
-    Libraries like to quote the value that they stumbled on. That would be an answer about the data
-    before anything is spent, so the new error is raised after the ``except`` block of the old one.
+    Libraries often quote the value that they could not convert. This would be an answer about the
+    data before anything is spent. So the new error is raised after the ``except`` block of the old
+    one.
     """
 
     def refuse(kind: str) -> NoReturn:

@@ -43,7 +43,7 @@ def as_ids(ids: Any) -> Any:
     Raises
     ------
     ArgumentTypeError
-        If they are of a kind that has no equality to rely on, like floats.
+        If equality of the ids is unreliable, as for floats.
     """
     if isinstance(ids, (str, bytes)):
         no_names(ids)
@@ -56,7 +56,7 @@ def checked(ids: Any) -> Any:
     Raises
     ------
     ArgumentTypeError
-        If they are of a kind that has no equality to rely on, like floats.
+        If equality of the ids is unreliable, as for floats.
     """
     if isinstance(ids, str):
         return checks.text("ids", ids)

@@ -1,6 +1,7 @@
 """Arrow IPC: the file format (.arrow, .feather) and the stream format (.arrows).
 
-Files are read and not mapped: access to a mapped file that somebody truncates ends the process.
+Files are read, and not mapped. If somebody truncated a mapped file, access to it would end the
+process.
 """
 
 from __future__ import annotations

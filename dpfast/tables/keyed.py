@@ -16,8 +16,8 @@ from .table import only_column
 def keyed(rows: RowSource, key: float, where: NDArray[np.bool_] | None) -> Source | RowSource:
     """Return the rows with `key` in the last column, without that column.
 
-    The result is a source of one column, if one remains, or of several. Its number of rows is known
-    only after a pass.
+    The result is a source of the remaining column or columns. Its number of rows is known only
+    after a pass.
     """
     names, width = rows.dtype.names, None if rows.width is None else rows.width - 1
     dtype = rows.dtype if names is None else rows.dtype[list(names[:-1])]

@@ -1,8 +1,8 @@
 """Tell the kinds of the columns of a table by type, and read all columns as numbers.
 
-A column of text is the numbers of public words, and one number more for any other text. Dates and
-durations are numbers of their unit. So every column has a number or none in each row, a function of
-that row alone; a missing value has none.
+A column of text is read as the numbers of public words, with one more number for any other text.
+Dates and durations are read as numbers of their unit. So every row of a column has a number, or
+none if its value is missing. The number is a function of this row alone.
 """
 
 from __future__ import annotations
@@ -46,12 +46,13 @@ class ColumnKind(NamedTuple):
 def kinds_of(data: Any, without: Any = None) -> list[ColumnKind]:
     """Return the kinds of the columns of a table, except `without`, by their types.
 
-    Columns without a type, as lists, are numbers; those of pandas' objects are text.
+    A column without a type, such as a list, is numbers. A column of Python objects in pandas is
+    text.
 
     Raises
     ------
     ArgumentTypeError, ArgumentError, SourceError
-        If data are no table.
+        If data are not a table.
     """
     table = form_of(data, "data", RULE)
     if not has_columns(table):

@@ -21,14 +21,14 @@ class Mapped:
     ----------
     base : Source or RowSource
     change : callable, optional
-        Makes a chunk of a chunk of the base, and is sent to an engine; by default chunks do not
-        change.
+        A function that returns the changed chunk for a chunk of the base. It can be sent to an
+        engine. By default chunks do not change.
     before : callable, optional
-        It is called before each pass, after the spend.
+        A function that is called before each pass, after the spend.
     after : callable, optional
-        Is called after each pass with the `Spans` of the base.
+        A function that is called after each pass, with the `Spans` of the base.
     **public
-        Attributes that are not those of the base.
+        Attributes that differ from those of the base.
     """
 
     #: The index of a pandas table.

@@ -1,7 +1,7 @@
 """Keep the rows of a column that a mask selects: a pass sees no others.
 
-Masks are applied here and nowhere else, so that no later code (windows of order statistics, exact
-sums) has to handle rows that were left out.
+Masks are applied only here. So no later code (windows of order statistics, exact sums) has to
+handle rows that were left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .forms import Arrow, Objects, column_form
 from .memory import ArraySource
 from .untyped import truths
 
-#: Rows of a mask that are processed together, so that what is kept stays in the cache.
+#: Rows of a mask that are processed together; the kept rows then stay in the cache.
 BLOCK = 1 << 15
 #: A sample tries at most this many rows for each row that it keeps.
 TRIES = 32
@@ -30,8 +30,8 @@ TRIES = 32
 def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | None:
     """Return `where` as an array of booleans, one for each row; None if `where` is None.
 
-    The type of the object alone decides how a mask is read. A null leaves its row out, and so does
-    an entry of a list that is 0 or not a number: no entry is an error.
+    Only the type of the object determines how a mask is read. A null leaves its row out, and so
+    does an entry of a list that is 0 or not a number. No entry is an error.
     """
     if where is None:
         return None
@@ -90,8 +90,8 @@ def picked(values: NDArray[Any], keep: NDArray[np.bool_], room: NDArray[Any]) ->
 class MaskedSource:
     """A source of the rows of another source that a mask keeps.
 
-    `where` has one entry for each row. `start` of a chunk is the number of the row of the whole
-    source from which on its rows were kept.
+    `where` has one entry for each row. The `start` of a chunk is a row number in the whole source:
+    that of the first row that the chunk could have.
     """
 
     __slots__ = ("_source", "_where", "dtype", "length")

@@ -1,7 +1,8 @@
 """NumPy's file format, read block by block with NumPy alone.
 
-The file is not mapped: access to a mapped file that somebody truncates ends the process, and two
-reads by a kernel could differ. After each piece the file is checked to be the one that was scanned.
+The file is not mapped. If somebody truncated a mapped file, access to it would end the process, and
+two reads by a kernel could differ. After each block, the file is checked to be the file that was
+scanned.
 """
 
 from __future__ import annotations
@@ -28,8 +29,7 @@ from .memory import CLUSTER, SLICE
 from .pick import pick
 from .threads import decoders
 
-#: Bytes that are read at a time: so many that calls cost little, and so few that they stay in the
-#: cache.
+#: Bytes that are read at a time: enough that calls cost little, few enough to stay in the cache.
 BLOCK = 1 << 20
 #: Bytes that are read for a random row.
 SAMPLE_BYTES = 1 << 12

@@ -54,8 +54,8 @@ class IdColumn(NamedTuple):
     def kept(self, where: NDArray[np.bool_] | None, max_rows: int, key: Key) -> NDArray[np.bool_]:
         """Return a mask of rows that count: at most `max_rows` that `where` keeps of each unit.
 
-        The choice among more rows is uniform, by a fresh secret key; see `Bounding`. A row without
-        an id does not count. Concurrent releases of one grouping choose once.
+        If a unit has more rows, a fresh secret key chooses uniformly among them; see `Bounding`. A
+        row without an id does not count. Concurrent releases of one grouping share the choice.
 
         Raises
         ------
@@ -87,14 +87,15 @@ def split_units(
 ) -> tuple[Any, IdColumn | None]:
     """Return data without the column of ids, if `ids` names one, and the ids of the rows.
 
-    `ids` are as `ids.checked` returns them. If one column remains, and no `axis` requests separate
-    answers, the data are one column. `positional` holds other arguments that belong to rows by row
-    number.
+    `ids` are as `ids.checked` returns them. If one other column remains, and `axis` does not
+    request separate answers, the data are this column. `positional` holds other arguments with an
+    entry for each row.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, SourceError
-        If there is no such column, it holds no ids, or no other. No row is read.
+        If there is no such column, if it cannot hold ids, or if there is no other column. No row is
+        read.
     """
     data = once(data, (ids, *positional), relation)
     if ids is None:

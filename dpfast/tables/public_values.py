@@ -1,8 +1,8 @@
 """Check public values of a call: keys, categories, and values of conditions.
 
-`expect_matches` is the one function that decides whether a public value can equal anything in a
-column. It uses the column's declared type, and the possible cells of a text file; it reads no row.
-A column without a declared type, like a list, can hold anything.
+`expect_matches` refuses public values that no row of a column could equal. It uses the declared
+type of the column, or the possible cells of a text file, and reads no row. A column without a
+declared type, such as a list, can hold anything.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Hidden(list[Any]):
 def listed(name: str, value: Any) -> Any:
     """Return public values as a list, if a column holds them; anything else as it is.
 
-    Columns in a list or a mapping become lists, too. A set is refused, since it has no order.
+    Columns in a list or a mapping become lists, too. A set is refused, because it has no order.
 
     Raises
     ------
@@ -147,10 +147,12 @@ def expect_matches(
     cells : CellTexts, optional
         The possible cells, if the column is one of a text file.
     is_key : bool
-        Keys of text and of bytes are never equal. Other bytes equal the text whose UTF-8 they are.
+        Whether the values are keys. A key that is text never equals a key that is bytes. Other
+        bytes equal the text whose UTF-8 they are.
     kind : str, optional
-        The kind of the values, where they are times of NumPy made of others, which declare a time
-        zone or none. NumPy's own are in UTC where the column has a zone.
+        The kind of the values, if they are times of NumPy that were converted from another type,
+        which declares a time zone or none. Other times of NumPy are in UTC if the column has a
+        zone.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Nameless files of rows, which do not fit in memory or which workers share.
 
-No library does this: `numpy.lib.format`, Arrow's IPC and `joblib` write named files, which remain
-with their rows after a kill, and from one thread at a time.
+No library does this. `numpy.lib.format`, Arrow's IPC and `joblib` write from one thread at a time,
+and to named files, which remain after the process is killed.
 """
 
 from __future__ import annotations
@@ -127,8 +127,9 @@ class Spill:
 class File:
     """A file of `size` bytes for other processes to map, without a name except on Windows.
 
-    `map` is all of it, to read and write; it is unmapped with its last reference. If the file is in
-    memory, no process can change its size, nor write to it unless it is `open_to_all`.
+    `map` is the whole file, to read and write. It is unmapped with its last reference. If the file
+    is in memory, no process can change its size, and others can write to it only if it is
+    `open_to_all`.
 
     Parameters
     ----------
@@ -136,9 +137,10 @@ class File:
         Bytes.
     open_to_all : bool
     where : str, optional
-        The directory, if the system has no anonymous memory; by default that for temporary files.
+        The directory, used if the system has no anonymous memory. By default it is the directory
+        for temporary files.
     in_memory : bool
-        Prefer memory to a file.
+        Whether memory is preferred to a file.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Rows of one or several numbers, as an estimator reads them.
 
-A `Source` is one column of numbers, from which nulls are dropped. Here every row keeps its
-position, because blocks are a function of row numbers, and a missing number is NaN.
+A `Source` is one column of numbers without its nulls. Here every row keeps its position, because
+blocks are a function of row numbers. A missing number is NaN.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def coded_of(
 def labeled(rows: MemoryRows, ids: Any, table: Any) -> RowSource:
     """Return rows with their pandas index, if any, and with their ids, if given.
 
-    Passes compare the index with all others.
+    A pass compares this index with all other indexes.
     """
     labels = labels_of(table, ids)
     rows.row_index = labels[0] if labels else None
@@ -93,7 +93,7 @@ def of_columns(
 ) -> Column:
     """Return columns as records of float64, with each text replaced by its index in `words`.
 
-    Columns of different lengths fail in the pass.
+    If columns have different lengths, the pass raises an error.
     """
     if not columns:
         checks.fail_kind(name, "a table with at least one column of numbers", columns)
@@ -118,7 +118,7 @@ def together(columns: Sequence[Column]) -> NDArray[Any] | None:
     """Return columns that are stored at equal distances in one array as a matrix; else None.
 
     The matrix is valid as long as the columns are. Columns with separate memory do not form a
-    matrix: NumPy may access the memory between the columns of a matrix.
+    matrix, because NumPy may access the memory between the columns of a matrix.
     """
     arrays = [column.aligned_values for column in columns if column.width is None]
     first = arrays[0] if arrays else None

@@ -1,7 +1,7 @@
 """Threads of a pass: their number, their shares of the rows, and chunks made ahead.
 
-No library does this: `concurrent.futures` and `joblib` collect answers without a limit on
-how many are in memory, and wait for work that has begun before Ctrl-C comes through.
+No library does this. `concurrent.futures` and `joblib` do not limit how many answers are in memory.
+After Ctrl-C they wait for work that has begun.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .._core.threads import is_asked, threads
 S = TypeVar("S")
 T = TypeVar("T")
 
-#: The default number of decoders for one file. More would rather wait for the disk.
+#: The default number of decoders for one file. With more, some would wait for the disk.
 MOST_DECODERS = 4
 
 
 def decoders() -> int:
     """Return the number of threads that decode a file: by default at most four.
 
-    More would sooner wait for the disk.
+    With more threads, some would wait for the disk.
     """
     return threads() if is_asked() else min(threads(), MOST_DECODERS)
 
@@ -90,10 +90,10 @@ _DONE: Any = object()
 def overlapped(makers: Sequence[Generator[T]], ahead: int) -> Generator[T]:
     """Yield the items of all `makers`, each run in its own thread, as the items come.
 
-    At most `ahead` items exist at any time, those in the making and the caller's own included.
-    The first error of a maker is raised here. When the caller stops early, by an error of its own,
-    by Ctrl-C or by closing this generator, the makers are closed and their threads have ended
-    before control returns.
+    At most `ahead` items exist at any time. This includes items that are being made, and the item
+    that the caller holds. The first error of a maker is raised here. The caller may stop early, by
+    an error, by Ctrl-C or by closing this generator. Then the makers are closed, and their threads
+    have ended before control returns.
     """
     slots = Semaphore(ahead)
     stop = Event()

@@ -31,9 +31,9 @@ class TimeColumn:
 
 
 def time_column(data: Any, other_columns: Collection[str] = ()) -> tuple[Any, TimeColumn | None]:
-    """Return data in a readable form, and their column of times, or None if they are no times.
+    """Return data in a readable form, and their column of times, or None if they are not times.
 
-    No row is read. Of several columns of files or of an engine, exactly one must remain without
+    No row is read. If files or an engine have several columns, exactly one of them must not be in
     `other_columns`.
     """
     # Columns of files and engines state times by another attribute than the dtype.

@@ -1,7 +1,8 @@
 """Read dates, times and durations as whole numbers between public bounds.
 
-Such a column holds counts of its unit: days, say, or nanoseconds. A release reads how many units a
-row lies above the lower bound, and its answer is turned back. A row without a time is null.
+Such a column holds counts of a unit, such as days or nanoseconds. A release reads how many units a
+row lies above the lower bound, and its answer is converted back to a time. A row without a time is
+null.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Times:
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            For values that are not such times, are too far apart, or cannot be converted to their
+            If values are not times of this kind, are too far apart, or cannot be converted to their
             zone by Python.
         """
         try:
