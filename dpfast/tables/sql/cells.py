@@ -1,11 +1,12 @@
 """Read a column of a database as cells of a public grid, by expressions that never fail.
 
-An expression that failed on a value would reveal that a row has it. So values are clamped before
-they are converted, by comparisons alone, and only whole numbers that int64 can hold are converted.
+If an expression failed on a value, the error would reveal that a row has this value. So values are
+clamped before they are converted, by comparisons only. Only whole numbers that int64 can hold are
+converted.
 
-x / grid + MAGIC, with MAGIC = 1.5 2^52, is a float64 whose last bit is worth 1: the addition rounds
-to the nearest whole number, ties to even, in every database with float64, exactly as the kernel for
-data in memory does. No function ``ROUND`` of a database is used.
+x / grid + MAGIC, with MAGIC = 1.5 2^52, is a float64 whose last bit is worth 1. So the addition
+rounds to the nearest whole number, with ties to even. Every database with float64 rounds in this
+way, and so does the kernel for data in memory. No function ``ROUND`` of a database is used.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ def exactly(number: float) -> Any:
 def numbers(column: Any, dialect: str) -> Any:
     """Return a column of numbers as float64; NULL or NaN where a row has no number.
 
-    In SQLite each row has a separate type, and Ibis takes that of the first row for the column's
-    type. So a value that is not a number is missing there, and no type is refused.
+    In SQLite each row has a separate type, and Ibis takes the type of the first row for the column.
+    So in SQLite no type is refused, and a value that is not a number is missing.
 
     Raises
     ------
@@ -82,7 +83,7 @@ def cell(column: Any, cells: Gridded, dialect: str) -> Any:
     column : ibis column
     cells : Cells
     dialect : str
-        The name of the database's kind, as Ibis has it.
+        The kind of the database, by Ibis's name.
 
     Returns
     -------
@@ -118,7 +119,7 @@ def cell(column: Any, cells: Gridded, dialect: str) -> Any:
 def _decimal_ends(lo: float, hi: float, kind: Any) -> tuple[int, int]:
     """Return the least and largest decimals between two numbers, as integers without a point.
 
-    The least may be beyond the largest: then no decimal is between the numbers.
+    If the least is greater than the largest, no decimal lies between the numbers.
     """
     unit, most = 10**kind.scale, 10**kind.precision
     ends = math.ceil(Fraction(lo) * unit), math.floor(Fraction(hi) * unit)
@@ -137,8 +138,8 @@ def rounded(x: Any, cells: Gridded, dialect: str) -> Any:
 def equal_bins(x: Any, edges: Sequence[float], last: float) -> Any:
     """Return the bin of x by its distance from the first edge; NULL where x is in no bin.
 
-    The distance does not fall as x grows, so the result is right for all x if it is right at both
-    ends of each bin. Return None if it is not right there, as for bins of different widths.
+    The distance does not fall as x grows. So the result is right for all x if it is right at both
+    ends of each bin. If it is wrong there, as for bins of different widths, None is returned.
     """
     ibis, width = extra("ibis", "data in a database"), (last - edges[0]) / len(edges)
     if not 2.0**-1000 < width < math.inf:

@@ -30,7 +30,7 @@ class SqlNumbers:
     column : ibis column
         A column of the table, or of a table of which `table` has some rows.
     dialect : str
-        The name of the database's kind, as Ibis has it.
+        The kind of the database, by Ibis's name.
     bounds : (float, float)
     missing : float, optional
         The replacement for a row without a number; if left out, such a row is not counted.
@@ -72,8 +72,9 @@ class SqlNumbers:
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the values from `first` to `last`, ascending, and the number of rows of each.
 
-        With a `step`, a power of two, each is rounded to the nearest multiple, ties to even. From
-        `lo` to `hi`, rows without a number are counted as NaN; else they may be.
+        With a `step`, a power of two, each value is rounded to the nearest multiple, with ties to
+        even. For the values from `lo` to `hi`, rows without a number are counted as NaN. For fewer
+        values, such rows may or may not be counted.
 
         Raises
         ------
@@ -91,7 +92,7 @@ class SqlNumbers:
         return x[order], n[order]
 
     def _between(self, first: float, last: float) -> Any:
-        """Return the rows with values in an interval; at a bound, also rows beyond, and NULL."""
+        """Return the rows with values in an interval; at a bound, also rows beyond it, and NULL."""
         rows, x, lo, hi = self._table, self._table.x, exactly(first), exactly(last)
         arms = [((x >= lo) & (x <= hi), x)]
         if first <= self.lo:

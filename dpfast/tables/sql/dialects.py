@@ -14,8 +14,8 @@ OURS = "dpfast_md5"
 class Dialect(NamedTuple):
     """The properties of a kind of database.
 
-    A function is given by its name and its arguments after a column. Without a function in `utf8`,
-    a cast of text to bytes gives its UTF-8.
+    A function is stated as its name and the arguments after a column. If `utf8` has no function, a
+    cast of text to bytes gives the UTF-8 of the text.
     """
 
     #: Whether sums of int64 have more than 64 bits.
@@ -32,8 +32,8 @@ class Dialect(NamedTuple):
     utf8: tuple[str, ...] = ()
     hex: tuple[str, ...] = ("hex",)
     md5: tuple[str, ...] = ("md5",)
-    #: Operations of Ibis that never fail on a value, and groups of operations that `failures`
-    #: names.
+    #: Operations of Ibis that never fail on a value, and groups of operations by the names that
+    #: `failures` uses.
     never_fail: str = ""
     #: The name of a function that divides two integers with the bits of sums, and rounds towards
     #: zero.

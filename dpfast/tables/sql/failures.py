@@ -1,9 +1,9 @@
-"""Refuse user expressions that may fail on a row: the error would reveal the row.
+"""Refuse user expressions that may fail on a row, because the error would reveal the row.
 
-An operation is allowed by its name if it never fails. Arithmetic and casts are allowed by public
-types: the range of a result follows from the types of columns, literals, and `clip`, and the
-database type must include this range. Everything else is refused before the spend. SQL of the user,
-in a view or a string, is not checked.
+An operation that never fails is allowed by its name. Arithmetic and casts are allowed by public
+types: the types of columns, literals, and `clip` determine the range of a result, and the type of
+the result in the database must include this range. Everything else is refused before the spend. SQL
+that the user writes, in a view or a string, is not checked.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ MENDS = {
 
 
 class Range(NamedTuple):
-    """A range that holds all values: bounds, and the least size of a value that is not 0."""
+    """A range that contains all values: bounds, and the least size of a value that is not 0."""
 
     lo: float
     hi: float
@@ -91,8 +91,8 @@ ANY = Range(-math.inf, math.inf, 5e-324)
 def expect_no_failures(expression: Any, dialect: str, argument: str) -> None:
     """Refuse an expression with an operation that may fail on some value, or that draws rows.
 
-    In SQLite the expression may compute only with columns of declared types: for others, the type
-    of the first row decides what Ibis writes.
+    In SQLite the expression may compute only with columns of declared types. For other columns, the
+    type of the first row determines the statement that Ibis writes.
 
     Raises
     ------

@@ -32,7 +32,7 @@ def groups_of(
 ) -> Groups:
     """Return sums by group over the rows of a table, as `SqlRows.groups` describes.
 
-    Public keys only filter the rows: the database may call more keys equal to them.
+    Public keys only filter the rows, because the database may treat other keys as equal to them.
     """
     ids = units and units.ids
     rows, keys, features = selected(table, columns, dialect, by, features, ids, bins)
@@ -133,7 +133,8 @@ def numbers_near(rows: Any, keys: Sequence[str], near: Sequence[Near]) -> Any:
 def in_bins(units: Any, names: Sequence[str], feature: Feature) -> tuple[Any, list[list[Term]]]:
     """Return how many rows of each unit in a bin count after bounding, in equal parts of a row.
 
-    Of n rows in a bin, and c in all bins of a group, n min(c, most) / c count, rounded down.
+    Let a unit have n rows in a bin, and c rows in all bins of a group. Then n min(c, most) / c rows
+    count in the bin, rounded down.
 
     Parameters
     ----------

@@ -41,22 +41,22 @@ class Listed(dict[str, Any]):
 def exact(column: Any, dialect: str, name: str) -> Any:
     """Return a column whose entries the database calls equal only if their bytes are equal.
 
-    Text becomes its bytes: collations, and blanks at the end of CHAR, play no part. A time that
-    Python cannot hold is NULL, and so is in SQLite an entry of another type than its column's, as
-    is a boolean that is neither 0 nor 1.
+    Text becomes its bytes, so collations, and blanks at the end of CHAR, have no effect. A time
+    that Python cannot hold is NULL. In SQLite an entry of another type than that of its column is
+    NULL, and so is a boolean that is neither 0 nor 1.
 
     Parameters
     ----------
     column : ibis column
     dialect : str
-        The name of the database's kind, as Ibis has it.
+        The kind of the database, by Ibis's name.
     name : str
         The name of the column in errors.
 
     Raises
     ------
     ArgumentTypeError
-        For a type that has no equality to rely on, as times in SQLite have none.
+        If equality of the type is unreliable, as for times in SQLite.
     """
     kind = column.type()
     facts, is_text = DIALECTS[dialect], kind.is_string()
@@ -86,7 +86,7 @@ def exact(column: Any, dialect: str, name: str) -> Any:
 def expect_declared(column: Any, name: str) -> None:
     """Refuse an expression of a SQLite column that is declared without a type.
 
-    Ibis takes the type of the first row for that of the column, so one row would decide which other
+    For such a column, Ibis takes the type of the first row. So one row would determine which other
     rows have a key.
 
     Parameters
@@ -124,8 +124,8 @@ def expect_declared(column: Any, name: str) -> None:
 def is_listed(column: Any, keys: NDArray[Any]) -> Any:
     """Return a condition that all rows with public keys pass; None if it would be too long.
 
-    The condition is only a filter, and may hold for more: keys that are equal bytewise are equal to
-    every engine.
+    The condition is only a filter, and may hold for other rows, too. It holds for all rows with
+    public keys, because keys with equal bytes are equal in every database.
     """
     plain = _literals(column, keys)
     return column.isin(plain) if plain is not None and len(plain) <= LISTED else None
@@ -145,13 +145,13 @@ def _literals(column: Any, keys: NDArray[Any]) -> list[Any] | None:
 def others_apart(columns: Sequence[Any], listed: Listed, dialect: str) -> list[Any]:
     """Return key columns in which a row without a listed key has the key for others.
 
-    Keys are compared as `exact` returns them. So a group is identified by its name before units are
-    bounded, whatever the engine treats as equal.
+    Keys are compared as `exact` returns them. So the group of each row is known before units are
+    bounded, whatever keys the database treats as equal.
 
     Raises
     ------
     ArgumentError
-        For keys that cannot be written in a statement, or too many keys.
+        If keys cannot be written in a statement, or there are too many keys.
     """
     ibis, keys, every = extra("ibis", "data in a database"), [], []
     for column, name in zip(columns, listed, strict=True):

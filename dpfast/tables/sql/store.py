@@ -1,7 +1,7 @@
 """Tables of a database as Ibis expressions, which the database evaluates.
 
-Declared types alone determine the columns. No row is read before the spend, and none leaves the
-database after it: only sums do.
+Only declared types determine how columns are read. No row is read before the spend. After it, no
+row leaves the database: only sums do.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Database(Store):
     ----------
     table : ibis table
     dialect : str
-        The name of the database's kind, as Ibis has it.
+        The kind of the database, by Ibis's name.
     made : mapping of str to ibis column
-        Columns that are computed from those of the table.
+        Columns that are computed from columns of the table.
     """
 
     length = None
@@ -65,7 +65,7 @@ class Database(Store):
     def of_parent(self) -> Database | None:
         """Return these columns as expressions of the table from which they were selected.
 
-        Return None if there is no such table, or if a selected row depends on other rows.
+        The result is None if there is no such table, or if a selected row depends on other rows.
         """
         ops, chosen = extra("ibis", "data in a database").expr.operations, self.original.op()
         if not (self._is_plain and isinstance(chosen, ops.Project)):
@@ -126,11 +126,11 @@ class SqlColumn(Columns):
 
 
 class SqlRows:
-    """Rows of a table of a database, which sums their integers itself, so that no row leaves.
+    """Rows of a table of a database, which sums integers of the rows itself, so that no row leaves.
 
-    Passes over this `RowSource` are refused. An integer, in its methods, is an Ibis expression of a
-    row, missing where the row has no number. Two integers can be multiplied; the product is missing
-    if one of them is.
+    Passes over this `RowSource` are refused. In its methods, an integer is an Ibis expression of a
+    row, which is missing if the row has no number. Two integers can be multiplied. The product is
+    missing if an integer is.
 
     Parameters
     ----------
@@ -216,21 +216,22 @@ class SqlRows:
     ) -> Any:
         """Return ``(x - least) / size`` of a column's numbers x, clamped to bounds, in float64.
 
-        Such numbers can be added and multiplied. If a product too small for float64 is an error, a
-        number below 2**-100 of the largest is 0.
+        Such numbers can be added and multiplied. In some databases a product that is too small for
+        float64 is an error. There, a number below 2**-100 of the largest counts as 0.
 
         Parameters
         ----------
         column : int
         bounds : (float, float)
         missing : str or float
-            The replacement for a row without a number; text if there is none.
+            The replacement for a row without a number; a text if there is no replacement.
         least : float, default 0
         size : float, default 1
         """
         most = max(abs(bound - least) for bound in bounds)
         if 0 < most < SMALL:
-            checks.fail("bounds", f"at least {SMALL} in size, or so far apart, in a database", bounds)
+            rule = f"at least {SMALL} in size, or so far apart, in a database"
+            checks.fail("bounds", rule, bounds)
         dialect, (lo, hi) = self.store.dialect, bounds
         value = without_nan(self._column(column), dialect)
         if not isinstance(missing, str):
@@ -247,9 +248,10 @@ class SqlRows:
     def leading(self, column: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Return a column's numbers rounded to 5 leading bits, and the number of rows with each.
 
-        Between these two arrays, a third one is 1 where rounding went away from 0, 0 where it did
-        not, and 2 for rows without a number. Numbers beyond 2**381 in size are clamped to it. The
-        differences are exact (Dekker, 1971), so no number is on the wrong side.
+        The second of three arrays is 1 if rounding went away from 0, 0 if it did not, and 2 for
+        rows without a number. The first has the rounded numbers, and the third the numbers of rows.
+        Numbers beyond 2**381 in size are clamped to it. The differences are exact (Dekker, 1971),
+        so no number is on the wrong side.
 
         Raises
         ------
@@ -288,7 +290,7 @@ class SqlRows:
         ----------
         column : int
         edges : sequence of float
-            The lower edge of each bin, which is in this bin; its upper edge is in the next bin.
+            The lower edge of each bin. A bin contains its lower edge, but not its upper edge.
         last : float or None
             The last number of the last bin. None for bins of single numbers.
         """
@@ -352,12 +354,14 @@ class SqlRows:
         ----------
         ids : str
         by : mapping of str to ndarray or None
-            As in `groups`. The number of a unit is that of its rows in the group with the most.
+            As in `groups`. With groups, the number of a unit is the largest number of its rows in
+            one group.
         of_groups : bool, default False
-            Whether it is that of its groups instead.
+            Whether the number of groups of a unit is counted, in place of its rows.
         sizes : sequence of (Feature, float), optional
-            Sums instead of numbers of rows, and the parts in which their sizes are returned,
-            rounded up: for several sums, and several groups, the largest counts.
+            Features whose sums are taken in place of numbers of rows. The size of a sum is returned
+            in multiples of the float, rounded up. With several sums or groups, the largest size
+            counts.
 
         Raises
         ------
@@ -413,19 +417,21 @@ class SqlRows:
         Parameters
         ----------
         by : mapping of str to ndarray or None
-            The key columns, each with the public keys to return; other keys may be left out.
+            The key columns, each with its public keys, or None. Groups with other keys may be left
+            out of the result.
         features : sequence of Feature
         units : Units, optional
-            The units that own the rows. A unit of c rows in a group that add up to T counts as
-            T min(c, rows) / c, rounded towards zero, or as T within its ends.
+            The units that own the rows. Let a unit have c rows in a group, which add up to T. It
+            counts as T min(c, rows) / c, rounded towards zero, or as T clamped to its ends.
         bins : integer, optional
-            The bin of a row in its group. With units there is one feature, to which each row
-            adds the same; of n rows in a bin and c in all, n min(c, rows) / c count there.
+            The bin of a row in its group. With units there is one feature, and each row adds the
+            same to it. Of n rows in a bin, and c in all bins, n min(c, rows) / c count in the bin.
         near : sequence of Near, optional
             The ranks near which rows of each group are counted, in the order of the only feature.
-            For each value, which is returned as a bin, the sums are: the rows with it, those with
-            it or less, those with any value, and all rows of the group. If units have more rows
-            than the feature allows, that many are chosen. Rows without a value are in the bin -1.
+            Each value is returned as a bin, with four sums: the number of rows with this value,
+            with this value or less, with any value, and of all rows of the group. If units have
+            more rows than the feature allows, that many are chosen. Rows without a value are in
+            the bin -1.
 
         Raises
         ------
@@ -467,8 +473,8 @@ def sql_form(data: Any, name: str) -> Columns:
     Raises
     ------
     ArgumentTypeError
-        For an expression that is neither, is of several tables, or of no connection; for one whose
-        rows depend on other rows, or on randomness.
+        If the expression is neither a table nor a column, uses several tables, or has no
+        connection; or if its rows depend on other rows or on randomness.
     """
     ibis = extra("ibis", "data in a database")
     if isinstance(data, ibis.expr.types.Table):

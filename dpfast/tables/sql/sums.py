@@ -1,8 +1,8 @@
 """Exact sums of integers over rows, which a database computes in one statement.
 
-If sums have 64 bits, an integer is added in pieces of few bits, whose sums stay below 2^63 as long
-as a table has fewer than 2^40 rows. A sum is returned as text, because its type differs between
-databases, and might become float64.
+If sums have 64 bits, an integer is split into parts of a few bits, and each part is summed. These
+sums stay below 2^63 if a table has fewer than 2^40 rows. A sum is returned as text, because its
+type differs between databases, and might become float64.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def sums_by(
     table : ibis table
     terms : sequence of Term
     by : sequence of str
-        Columns of the table that are equal in the rows of a group; none of all rows.
+        The columns whose values make the groups; without columns, all rows are one group.
 
     Raises
     ------

@@ -1,17 +1,17 @@
 """Units in a database: the amount that each adds to a group, after contribution bounding.
 
-A unit with c rows with a number in a group, whose features add up to T, counts as T min(c, m) / c,
-rounded towards zero: within m times what a row may add. A unit has fewer than `MOST` rows in a
-group, or does not count there, if rows are bounded: so T m has no more than 127 bits, which some
-databases have. The database computes totals of the columns behind features, and several features
-may use one total.
+Let a unit have c rows with a number in a group, and let their features add up to T. The unit counts
+as T min(c, m) / c, rounded towards zero. This is within m times the amount that a row may add. If
+rows are bounded, a unit with `MOST` rows or more in a group does not count there. So T m has at
+most 127 bits, and some databases compute with as many. The database computes totals of the columns
+behind features, and several features may use one total.
 
-Sums of other databases have 64 bits. There the count is computed in halves of 32 bits for t = T - c
-l, which is not negative, where l is the least amount of a row, and for k = min(c, m):
+Sums of other databases have 64 bits. Let l be the least amount that a row adds, and k = min(c, m).
+Then t = T - c l is not negative, and the count is computed in halves of 32 bits:
 
-    T k / c = l k + (t div c) k + (t mod c) k / c,
+    T k / c = l k + (t div c) k + (t mod c) k / c.
 
-which is rounded down, and then up by 1 if T is negative and there is a remainder.
+This is rounded down. If T is negative and there is a remainder, 1 is added.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def units_of(rows: Any, names: Sequence[str], features: Sequence[Feature], diale
         The columns of ids and of keys.
     features : sequence of Feature
     dialect : str
-        The name of the database's kind, as Ibis has it.
+        The kind of the database, by Ibis's name.
     """
     sums: dict[str, Any] = {}
     is_wide = bool(DIALECTS[dialect].quotient)
@@ -94,8 +94,8 @@ def first_rows(
 ) -> Any:
     """Return at most `most` rows of each unit in a group, chosen by a fresh secret.
 
-    The choice for a unit does not depend on other units. Rows of a unit with the same text are
-    numbered by their values, so only the values decide which rows are chosen.
+    The choice for a unit does not depend on other units. It depends only on the values of its rows.
+    Rows whose values have the same text are numbered by their values.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def first_rows(
     most : int
     secret : str
     dialect : str
-        The name of the database's kind, as Ibis has it.
+        The kind of the database, by Ibis's name.
     """
     ibis = extra("ibis", "data in a database")
     texts = {f"text_{name}": rows[name].cast("string").fill_null("") for name in values}
@@ -229,8 +229,9 @@ def _parts(of: Callable[[str], Any], feature: Feature, most: int) -> list[Term]:
 def _total(units: Any, name: str, feature: Feature) -> Any:
     """Return the total of each unit, clamped to the ends of a feature.
 
-    The total is missing where a unit has no rows, or more than count. Its halves are those of the
-    column of totals, plus the halves of the number of rows times the least that a row adds.
+    The total is missing if a unit has no rows, or more rows than may count. Its halves are the
+    halves of the column of totals, plus the halves of the number of rows times the least amount
+    that a row adds.
     """
     rows = units[f"rows{name}"]
     counts = (rows > 0) & (rows < MOST)
@@ -253,9 +254,9 @@ def _column(table: Any, index: int, name: str) -> Any:
 
 
 def as_int64(total: Any) -> Any:
-    """Return a sum as int64; of a unit with too many rows, it may be any number.
+    """Return a sum as int64; for a unit with too many rows, it may be any number.
 
-    Databases make sums wider, which Ibis does not know, so it would drop a plain cast.
+    Databases give sums a wider type. Ibis does not know this, so it would drop a plain cast.
     """
     ibis = extra("ibis", "data in a database")
     least = ibis.least(total.fill_null(0), (1 << 62))
@@ -265,8 +266,8 @@ def as_int64(total: Any) -> Any:
 def floored(whole: Any, by: Any) -> Any:
     """Return the floor of a quotient, below 2^50, of nonnegative integers.
 
-    No two dialects have the same division of integers. A quotient in float64, or with some
-    decimals, has an error of less than a half.
+    Dialects differ in how they divide integers. A quotient in float64, or with some decimals, has
+    an error of less than a half.
     """
     near = (whole / by - 0.5).floor().cast("int64")
     return near + ((near + 1) * by <= whole).ifelse(1, 0)
