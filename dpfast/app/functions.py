@@ -2,7 +2,7 @@
 
     BY_GROUP[name](data, by=..., keys=..., ids=..., bounds=..., epsilon=...)
 
-is ``group_by(data, by, ...)`` and its method of that name, with the answer as lists.
+calls ``group_by(data, by, ...)`` and its method `name`, and returns the answer as lists.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """A ledger in words: a report for the data's owner, a registry record, a NIST evaluation.
 
-A report, the record of a deployment by https://github.com/opendp/deployments-registry-data, and a
-sheet with the headings of NIST SP 800-226 are texts of `dpfast/data`, filled from the ledger alone.
-Facts that a ledger does not have are marked as open.
+There are three texts: a report; a record in the format of the registry of deployments
+(https://github.com/opendp/deployments-registry-data); and a sheet with the headings of NIST SP
+800-226. Their templates are in `dpfast/data`, and are filled from the ledger. Facts that a ledger
+does not have are marked as open.
 """
 
 from __future__ import annotations
@@ -25,9 +26,8 @@ from ..privacy import ZCDP
 from .job.page import STYLE
 from .texts import data_text, loss_text
 
-#: The delta at which the odds of a loss of rho are stated; the epsilon above which the odds are
-#: shown as a power of e; the largest epsilon whose odds are computed; the most values that are
-#: listed.
+#: The delta for which the odds of a loss in rho are stated. The epsilon above which odds are shown
+#: as a power of e. The largest epsilon whose odds are computed. The most values that are listed.
 DELTA, READ, MOST, FEW = Fraction(1, 10**6), 5, 50, 20
 #: The fields of each release that a report in text shows.
 SHOWN = ("entry", "time", "what", "parameters", "columns", "where", "loss", "error", "note")

@@ -1,7 +1,7 @@
 """Parsers for values of commands and jobs: numbers, lists, conditions; and answers in JSON.
 
-An item is a number if it can be read as one, and otherwise a text; text in quotes is kept exactly.
-No library does this: Python's `ast` reads neither `carrier = UA` nor `day >= 2024-01-31`.
+An item that can be read as a number is a number. Any other item is a text. Text in quotes is kept
+exactly. No library does this: Python's `ast` reads neither `carrier = UA` nor `day >= 2024-01-31`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def where_of(where: Any, name: str = "where") -> Any:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If they are no conditions. Messages call the argument `name`.
+        If `where` does not hold conditions. Messages call the argument `name`.
     """
     written = where if isinstance(where, (list, tuple)) else [where]
     if not all(isinstance(condition, (str, dict)) for condition in written):

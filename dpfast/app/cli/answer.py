@@ -37,8 +37,8 @@ def answer(
 ) -> None:
     """Release a statistic of files, and show the answer with the public parameters.
 
-    `usual` has the default values of the options. Whatever is wrong with the call is found by
-    preparing it, before a ledger is charged.
+    `usual` has the default values of the options. The release is prepared first, so any wrong
+    argument raises an error before the ledger pays.
     """
     values = {name: value for name, value in options.items() if value not in (None, (), [])}
     as_json, as_csv = values.pop("as_json"), values.pop("as_csv")
@@ -56,7 +56,7 @@ def answer(
     for name in loss.keys() - entry.takes:
         checks.fail(name, f"left out, because {statistic} does not take it", loss[name])
     every = statistic == "count" and entry.arguments.get("nan", "keep") == "keep"
-    # All columns have as many rows, so none is needed.
+    # All columns have the same number of rows, so no column is needed.
     if (every or statistic == "kept_whole") and entry.columns == (None,):
         entry = replace(entry, columns=())
     opened = Files(files[0] if len(files) == 1 else list(files), **text)

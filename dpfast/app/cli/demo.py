@@ -42,8 +42,8 @@ def demo(
 ) -> Iterator[tuple[str, ...]]:
     """Yield each of `EPSILONS` with a private median that `budget` pays for, its error and time.
 
-    The error and the time are shown because the table is public. Beside private data neither may
-    be: both depend on the rows.
+    The error and the time are shown because the table is public. For private data neither may be
+    shown, because both depend on the rows.
     """
     middle = (len(ages) - 1) // 2
     truth = float(np.partition(ages, middle)[middle])

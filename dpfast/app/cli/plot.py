@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def figure(budget: Budget) -> Figure:
     """Return a figure of the spends over time, a panel for each amount that the ledger limits.
 
-    If a clock was put back, an entry is drawn no earlier than those before it.
+    If a clock was put back, an entry is drawn at the time of the entry before it, and no earlier.
     """
     dates, figures = (extra(f"matplotlib.{name}", "a plot") for name in ("dates", "figure"))
     entries = budget.history

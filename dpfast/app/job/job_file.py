@@ -1,21 +1,23 @@
 """The reader of job files: the releases, their data, and their privacy loss together.
 
-    [data]      path, or a list of paths; of a file of text, how it is written: the options of
-                `dpfast.scan`; rows (a public guess, for error bars); version (other data have
-                another one); or, of a database, [data.sql] with connect (a URL), and table or query
-    [budget]    epsilon, with delta, or rho, of the whole job; neighbors (by default those of the
-                ledger, else "add-remove"); ids and max_rows, if the limit is about people; every
-                ("month": the limit of a new ledger renews); path (a ledger); name
-    [output]    path (.json, .csv, .parquet or .html)
-    [defaults]  arguments of every release that takes them, where, interval, and column or columns
-    [[release]] statistic, column or columns, name, weight, where, interval (true: a quantile has
-                two ends), and arguments of the public function; or by, for a statistic of groups,
-                with keys, other_key, ids, max_groups, max_rows, rows_limit and arguments of that
-                method of `group_by`; of several, [release.agg.NAME] with statistic, column and
-                arguments
+    [data]      path: a path or a list of paths; the options of `dpfast.scan` for text files; rows:
+                a public guess, for error bars; version: a name that changes with the data. For a
+                database: [data.sql] with connect (a URL), and table or query.
+    [budget]    epsilon, epsilon with delta, or rho: the loss of the whole job; neighbors: by
+                default as in the ledger, else "add-remove"; ids and max_rows, if the limit protects
+                people; period: "month" renews the limit of a new ledger each month; path: a ledger;
+                name.
+    [output]    path: a file that ends in .json, .csv, .parquet or .html.
+    [defaults]  arguments of every release that takes them, where, interval, and column or columns.
+    [[release]] statistic, column or columns, name, weight, where, and arguments of the public
+                function; interval = true gives a quantile two ends. For groups: by, keys,
+                other_key, ids, max_groups, max_rows, rows_limit, and arguments of the method of
+                `group_by`. For several statistics of groups: [release.agg.NAME] with statistic,
+                column and arguments.
 
-In texts of the first three, ``${NAME}`` is a variable of the environment, and ``$${`` is ``${``.
-Every error of the file itself is found here. The function of a release defines its arguments.
+In texts of [data], [budget] and [output], ``${NAME}`` is an environment variable, and ``$${`` is
+``${``. Every error of the file itself is found here. The function of a release checks its
+arguments.
 """
 
 from __future__ import annotations

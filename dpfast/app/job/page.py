@@ -1,9 +1,9 @@
 """The answers of a job as one HTML page: a table of each release, with its bars and error bars.
 
-The page is complete in itself: it has no script, and nothing is loaded from elsewhere. It uses the
-results of `output.report` and `output.rows`, which may be published. A bar is drawn from 0, its
-error bar is the half-width of the row, and all bars of a column of answers are on one scale. In a
-narrow window bars are shorter, and long names are broken.
+The page has no script, and nothing is loaded from elsewhere. It uses the results of `output.report`
+and `output.rows`, which may be published. A bar is drawn from 0 to the answer of its row. Its error
+bar has the half-width of the row. All bars of a column of answers have one scale. In a narrow
+window bars are shorter, and long names are broken.
 """
 
 from __future__ import annotations

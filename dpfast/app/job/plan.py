@@ -1,10 +1,11 @@
 """The plan of a job: a mechanism, a share of the loss and a key for each release; no row is read.
 
 The loss of the job is divided by weights, exactly. Epsilon, or rho, is divided among all releases.
-Delta is divided among those that use it. At first these are all releases whose function takes a
-delta. While there is a mechanism that leaves its part unspent (its noise is smaller without delta),
-delta is divided again among the others, unless its function refuses epsilon alone. So the
-allocations of epsilon, of rho, and of delta, if any release uses it, add up to the whole.
+Delta is divided among the releases that use it. At first these are all releases whose function
+takes a delta. If a mechanism leaves its part of delta unspent, because its noise is smaller without
+delta, delta is divided again among the others. This is repeated until all of them use it. A release
+whose function refuses epsilon alone keeps its part. So the shares of epsilon, of rho, and of delta
+(if any release uses it) add up to the whole.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ..files import existing, other_file
 from ..functions import check_where, error_of
 from . import job_file
 
-#: The version of keys. It must change if keys are made from other facts.
+#: The version of keys. It must change if a key is made from other facts.
 KEY_VERSION = "dpfast job 1"
 
 #: The arguments of contribution bounding by group, besides `by` and `where`.
@@ -107,7 +108,7 @@ class Plan:
     def budget(self, *, make: bool) -> Budget | None:
         """Return the job's budget; None if its ledger is missing and `make` is False.
 
-        A new ledger has the loss of the job for its limit.
+        The limit of a new ledger is the loss of the job.
         """
         loss, about = self.job.loss, {"ids": self.job.ids, "period": self.job.period}
         limit: dict[str, Any] = {name: getattr(loss, name) for name in loss.amounts}
@@ -127,7 +128,8 @@ class Plan:
     ) -> tuple[list[tuple[int, Any] | None], dict[str, Fraction] | BudgetError]:
         """Return the ledger entries of paid releases, and what is left after paying the others.
 
-        A returned BudgetError is not due to another process that paid for a release meanwhile.
+        If a BudgetError is returned, too little is left even after a second look at the ledger, in
+        which another process may have paid for releases meanwhile.
         """
         while True:
             entries = [budget.entry(release.key) for release in self.releases]
@@ -191,7 +193,7 @@ def allocated(
 ) -> list[Release]:
     """Divide a loss by weight, and return the releases that ``make(i, share)`` makes of the shares.
 
-    Releases that leave delta unspent get none, except those whose function refuses epsilon alone.
+    A release that leaves delta unspent gets no delta, unless its function refuses epsilon alone.
     """
     uses, needs = list(takes_delta), needs_delta or [False] * len(weights)
     while True:
@@ -245,10 +247,11 @@ def _release(entry: Entry, share: Share, job: job_file.Job, files: Files) -> Rel
 def _key(entry: Entry, mechanism: Any, record: Any, files: Files, version: str) -> str:
     """Return the key of a release: a digest of its name, statistic, mechanism, loss, and files.
 
-    Two releases with one key are the same statistic of the same data at the same loss. The share is
-    in the key by way of the mechanism's loss; the rest of the job is not. Files are distinguished
-    by path and the version that the job gives them, or else by path, size and time of change. This
-    keeps answers apart: privacy requires only that one answer is published for one spend.
+    Two releases with one key are the same statistic of the same data at the same loss. The key
+    contains the share of the release, as the loss of its mechanism, and nothing else about the rest
+    of the job. Files are distinguished by path and by the version that the job gives them; without
+    a version, by path, size and time of change. The key keeps answers apart. Privacy requires only
+    that one answer is published for one spend.
     """
     loss = record["loss"]
     # Cells and draws give a smaller rho, but do not change answers.

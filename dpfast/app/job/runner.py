@@ -7,15 +7,16 @@ Each release has a key. The steps of a release, in this order:
 3. One transaction records its answer with the spend; an answer that is already there wins.
 4. Only recorded answers are printed or written.
 
-So at most one answer is published for one spend, the recorded one. If a process is killed between
-1 and 3, its answer is lost: nobody has seen it, and neither its value nor the fact that it was
-drawn changes what another process draws. Hence a later process runs the mechanism again without
-paying, and the loss is that of one run. Of two processes that run at once, one records its answer;
-the other draws one, finds the answer of the first, and discards its own unseen.
+So at most one answer is published for one spend: the recorded answer. If a process is killed
+between steps 1 and 3, its answer is lost, and nobody has seen it. Neither the value of the answer
+nor the fact that it was drawn changes what another process draws. Hence a later process may run the
+mechanism again without paying, and the loss is that of one run. If two processes run at the same
+time, one records its answer. The other draws an answer, finds that of the first, and discards its
+own unseen.
 
-A `DataError` is an answer as well (missing values where none are allowed). It is recorded in the
-same way. Other errors (a changed file, a full memory) are not recorded, and the release can be
-tried again.
+A `DataError` is an answer, too (for example, for missing values where none are allowed), and is
+recorded in the same way. Other errors (a changed file, a full memory) are not recorded, and the
+release can be tried again.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def _anew(plan: Plan, budget: Budget, entries: Sequence[Any], note: str) -> str:
 
 
 def _outcome(release: Release, answer: Any) -> Outcome:
-    """Return the outcome of a release; of a foreign error only the kind, for it may quote a row."""
+    """Return the outcome of a release; other libraries' errors keep their type, and no text."""
     if isinstance(answer, DpfastError):
         return Outcome(release, None, answer)
     if isinstance(answer, Exception):
