@@ -117,7 +117,7 @@ def test_a_report_says_for_whom_and_what_is_left(budget):
     text, page = (ledger_words.report(budget, is_page) for is_page in (False, True))
     for heading in ("For whom the promise holds", "What is left", "What was released"):
         assert f"## {heading}\n" in text and f"<h2>{heading}</h2>" in page
-    words = {"rows": "A person of k rows", "people": "at most 3 rows"}.get(str(budget.unit))
+    words = {"rows": "For a person with k rows", "people": "at most 3 rows"}.get(str(budget.unit))
     assert words is None or words in text
     assert ("for each month" in text) == (budget.period is not None)
     assert "is replaced by another" in text if budget.neighbors == "replace" else "without" in text
@@ -162,6 +162,6 @@ def test_the_commands(shell, budget):
     assert "how often" not in out and "analysts ask" not in out  # so nothing of both is open
     code, out, _ = shell("label", path, "--sheet", *chosen, "dynamic")
     assert code == 0 and "OPEN: how often new data come in.\n" in out
-    assert "Analysts do not ask for themselves." in out
+    assert "Analysts do not ask for answers themselves." in out
     for bad in ("--tier", 4), ("--sheet", "--access", "sometimes"), ("--access", "sometimes"):
         assert shell("label", path, *bad)[0] == 2
