@@ -74,10 +74,10 @@ def group_by(
         If `keys` is left out, the keys are private. The answer then has only keys that enough
         people have, in ascending order. Private keys need a `delta`.
     other_key : key or tuple, optional
-        With `keys`: the name of one more group, for all rows that have none of the keys, or a null.
+        With `keys`: the name of one more group, for all rows whose key is null or not among `keys`.
         This group is the last row of the answer, and counts as a group for `max_groups`. The name
-        must have the type of the keys, and not be one of them. For several columns it is a tuple.
-        Private keys cannot have this group.
+        must have the type of the keys, and not be among them. For several columns it is a tuple.
+        With private keys, there cannot be such a group.
     ids : str or array_like, optional
         The id of the person of each row: the name of a column, or one id for each row. Then the
         privacy unit of the loss is a person. Rows without an id are ignored.
@@ -93,11 +93,11 @@ def group_by(
         of `dpfast.Sum` or `dpfast.Count` bounds the total of a person. "auto" draws the bound for a
         quarter of the loss; if `max_groups` is drawn too, for a quarter of the remaining loss.
     rows_limit : int, optional
-        With `max_rows` and public keys: a number of rows of a person in a group that nobody
-        exceeds, and that is publicly known. Nobody may be in more groups than `max_groups` either.
-        Then the error bars of counts and sums include the bias of leaving out rows beyond
-        `max_rows`. A quarter of the loss pays to estimate the number of these rows; the weight
-        "rows lost" in `weights` of `agg` changes that share.
+        With `max_rows` and public keys: the largest number of rows that any person has in a group,
+        if this limit is publicly known. Also, no person may be in more than `max_groups` groups.
+        With `rows_limit`, the error bars of counts and sums include the bias of leaving out rows
+        beyond `max_rows`. A quarter of the loss pays for an estimate of the number of these rows.
+        The weight "rows lost" in `weights` of `agg` changes this share.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
 
@@ -194,11 +194,11 @@ def select_keys(
     that grows with the number of people who have it. A key that nobody has is never shown.
 
     If each person has one key, these probabilities are optimal (Desfontaines, Voss, Gipson and
-    Mandayam, PoPETs 2022). If people have several keys, those with fewer keys have a larger weight,
-    and there are two rounds: the second one leaves out the keys that the first one has shown. In a
-    database, and for an epsilon of less than about .03, the loss (Kairouz, Oh and Viswanath, ICML
-    2015) or a divergence is divided among the keys of a person; the division that shows keys of
-    fewer people is taken. Proofs are in ``dpfast/selection/key_selection.py``.
+    Mandayam, PoPETs 2022). If people have several keys, people with fewer keys have a larger
+    weight. There are then two rounds, and the second round leaves out the keys that the first round
+    has shown. In a database, and for an epsilon of less than about .03, the loss (Kairouz, Oh and
+    Viswanath, ICML 2015) or a divergence is divided among the keys of a person: whichever shows
+    keys of fewer people. Proofs are in ``dpfast/selection/key_selection.py``.
 
     Parameters
     ----------

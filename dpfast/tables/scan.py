@@ -76,7 +76,7 @@ def scan(
     Parameters
     ----------
     path : str or path-like, or a list of these
-        A file. Its ending says its format:
+        The file. The ending of its name says the format:
 
         - Parquet: ``.parquet`` or ``.pq``.
         - Arrow, in its file or stream format: ``.arrow``, ``.arrows``, ``.feather`` or ``.ipc``.
@@ -84,21 +84,21 @@ def scan(
           or as a ``.zip`` of one file.
         - NumPy: ``.npy``.
 
-        Several files of one format are one table, whose rows follow one another. For Parquet, Arrow
-        and text, give a list of paths, or a directory. For Parquet and text, a pattern such as
-        ``"sales/2024-*.parquet"`` works too. Subdirectories such as ``year=2024`` become a column
-        ``year``.
+        Several files of one format can be one table, in which the rows of one file follow those of
+        another. For Parquet, Arrow and text, give a list of paths, or a directory. For Parquet and
+        text, a pattern such as ``"sales/2024-*.parquet"`` works, too. Subdirectories with names
+        such as ``year=2024`` become a column ``year``.
 
         Parquet, Arrow and text files may be remote (``"s3://..."``, ``"gs://..."``). Storage that
         pyarrow does not support needs fsspec.
     column : str, int, or list of these, optional
-        The name of the column, or its index from 0. A list makes a table. If left out, all columns
-        are a table, and the only column of a file is a column. ``table["pay"]`` is a column of a
-        table, and ``table[["pay", "age"]]`` is a smaller table.
+        The name of the column, or its index from 0. A list of these makes a table. If left out, the
+        result is a table of all columns, or the column if the file has only one. ``table["pay"]``
+        is a column of a table, and ``table[["pay", "age"]]`` is a smaller table.
     where : dict, pyarrow.compute.Expression, or list of these, optional
-        Conditions that the kept rows satisfy, such as ``{"column": "day", "at_least":
+        Keep only the rows that satisfy these conditions, such as ``{"column": "day", "at_least":
         "2024-01-01"}``; see `dpfast.extend.conditions`. A missing value satisfies no condition. The
-        number of kept rows is private, so neighbors="replace" is refused.
+        number of kept rows is private, so releases with neighbors="replace" are refused.
 
         A condition may also be an expression of Arrow, such as ``pc.field("delay") > 0``. A row is
         dropped if the expression is false or null, or fails on this row (for example, in a
@@ -152,9 +152,9 @@ def scan(
     SourceError
         If a file or column does not exist, an ending is unknown, a header cannot be read, or a
         column holds neither numbers nor text. These errors depend on the schema only, and come
-        before anything is spent. Damage, or a change of the file after the scan, may be noticed
-        only while rows are read. No message quotes the library that read the file, because its
-        words may show a row.
+        before anything is spent. If the file is damaged, or changes after the scan, the error may
+        come only while rows are read, after the spend. No message quotes the library that read the
+        file, because its words may show a row.
     ArgumentTypeError
         If `path` or `column` is of another type.
     MissingExtraError
@@ -178,19 +178,19 @@ def scan(
       always be empty, so it is refused before the spend.
 
     *Rows of text files.* An empty line is skipped, except in a file of one column: there it is a
-    row with an empty cell. If quotes are closed, no row changes how another row is read. If a quote
-    stays open, it makes one cell of all rows that follow (unless ``quotes`` is False).
+    row with an empty cell. If all quotes are closed, no row changes how another row is read. A
+    quote that stays open makes one cell of all rows after it, unless ``quotes`` is False.
 
     *Names.* The first line that is not empty holds the names of the columns. It must be one line of
     less than half a megabyte. Names are public: a file without a header shows its first row as
     names. If a name occurs more than once, choose the column by its index, ``0``, or as ``"pay
     (place 0)"``.
 
-    *Errors in rows of text files.* These stop a release with `DataError`, after the spend: a cell
-    that is neither a number (or a date) nor missing, text in another encoding, a row with too few
-    or too many cells, a row of over 64 megabytes, and an open quote. The error does not show the
-    row. Still, it is an answer about the data, so the spent budget is not refunded. To find such
-    cells, the owner of the data runs ``dpfast check FILE``.
+    *Errors in rows of text files.* The following faults stop a release with `DataError`, after the
+    spend: a cell that is neither a number (or a date) nor missing, text in another encoding, a row
+    with too few or too many cells, a row of over 64 megabytes, and an open quote. The error does
+    not show the row. But it is an answer about the data, so the spent budget is not refunded. The
+    owner of the data can find such cells with ``dpfast check FILE``.
 
     *Cost.* Up to `dpfast.threads` threads decode a column (by default one a core, at most four). A
     median of a text file takes two passes, because text cannot be sampled cheaply. Each thread
