@@ -84,7 +84,7 @@ def to_dp_event(what: Any) -> Any:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If `what` is none of these, or has a delta of no known distribution.
+        If `what` is of another type, or has a delta without a known noise distribution.
 
     Examples
     --------
@@ -114,9 +114,11 @@ def from_dp_event(event: Any, *, neighbors: Neighbors = "add-remove") -> Loss:
 
     Privacy
     -------
-    Neighbors are those of `neighbors`. Gaussian noise of multiplier m is (1 / (2 m**2))-zCDP (Bun
-    and Steinke, TCC 2016); Laplace noise is (1 / m)-DP (Dwork, McSherry, Nissim and Smith, TCC
-    2006); randomized response is ln(1 + k (1 - p) / p)-DP. Composed events compose.
+    The loss holds for the relation `neighbors`. Gaussian noise of multiplier m is (1 / (2
+    m**2))-zCDP (Bun and Steinke, TCC 2016). Laplace noise of multiplier m is (1 / m)-DP (Dwork,
+    McSherry, Nissim and Smith, TCC 2006). Randomized response that draws one of k answers uniformly
+    with probability p is ln(1 + k (1 - p) / p)-DP. The loss of composed events is the composition
+    of their losses.
 
     Parameters
     ----------

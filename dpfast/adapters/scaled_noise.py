@@ -9,8 +9,8 @@ In dpfast noise is calibrated to a loss. Other programs choose the noise, and co
   2020).
 
 Numbers are clamped to the range of the sampler, which does not increase their distance. A float
-need not lie on the grid: number and noise are added before anything is rounded, so rounding is
-post-processing and owes nothing.
+need not lie on the grid. Number and noise are added before anything is rounded, so rounding is
+post-processing and costs nothing.
 """
 
 from __future__ import annotations

@@ -19,10 +19,9 @@ with independent integers z:
 * Rounded Gaussian noise, so that y is a rounded sum (Balle and Wang, ICML 2018). The sum of all m /
   s^2 determines the loss.
 
-The answer is computed from H y, so from y alone: it is post-processing that H z lacks the part of z
-that is in no residual. So discrete noise has exactly the loss of continuous noise, because N H e is
-a vector of integers. (Noise on x_A would cost more, because the part that H subtracts changes,
-too.)
+The answer is computed from H y, so it is post-processing of y: H removes the part of z that is in
+no residual. Because N H e is a vector of integers, discrete noise has exactly the loss of
+continuous noise. (Noise on x_A would cost more, because the part that H subtracts changes, too.)
 
 *Loss under replace.* A replaced row changes H x_A by H e - H e', of squared length 2 (prod (d_i -
 1) / d_i - c). Here c is a product over A: its factor is (d_i - 1) / d_i if e and e' agree along i,
@@ -405,7 +404,7 @@ class Marginals(Statistic[MarginalTables]):
     bins : mapping of str to int or sequence of float, optional
     bounds : mapping of str to (float, float), optional
     importance : mapping of tuples of str to float, optional
-        As in `dpfast.marginals`, which has the theorem.
+        This and the parameters above are as in `dpfast.marginals`, which has the theorem.
 
     Raises
     ------
@@ -660,7 +659,7 @@ def marginals(data: Any, **arguments: Any) -> Any:
     A marginal counts the rows for each combination of values of some attributes, which are columns
     with public categories or bins. The 2-way marginals of ten attributes are 45 tables of counts.
     These tables share totals and counts of single attributes. So noise is added to the residual of
-    each table only: the part that does not follow from tables of fewer attributes.
+    each table only, which is the part that does not follow from tables of fewer attributes.
 
     Privacy
     -------
@@ -689,9 +688,9 @@ def marginals(data: Any, **arguments: Any) -> Any:
     bounds : mapping of str to (float, float), optional
         Public limits of each attribute whose `bins` are a number.
     importance : mapping of tuples of str to float, optional
-        Weights for some marginals: ``{("sex", "age"): 10}``. The noise makes the total variance
-        least, and in this total the cells of a marginal count with its weight. A weight is from
-        1e-6 to 1e6, by default 1.
+        Weights of marginals, from 1e-6 to 1e6, by default 1: ``{("sex", "age"): 10}``. The noise
+        minimizes the total variance of all cells, where each variance is multiplied by the weight
+        of its marginal. So a marginal with a larger weight gets less noise.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. Noise is Gaussian, so
         `epsilon` alone is refused.

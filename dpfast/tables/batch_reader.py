@@ -29,13 +29,14 @@ LAZY = 1 << 17
 class StreamReader(SchemaReader):
     """A stream of Arrow batches, read from the first row in each pass, in a separate thread.
 
-    Only its maker can guarantee that two passes have the same rows in the same order, so each pass
-    computes digests of the columns that it reads, and those of one column must agree.
+    Only the owner of a stream can guarantee that two passes have the same rows in the same order.
+    So each pass computes a digest of each column that it reads, and all digests of a column must be
+    equal.
 
     Parameters
     ----------
     factory : callable
-        ``factory(names)`` opens columns of those names, or all.
+        ``factory(names)`` opens the columns of these names, or all columns.
     schema : pyarrow.Schema, optional
         The schema of all columns; by default that of the stream that `factory` opens.
     path : Path
@@ -66,7 +67,7 @@ class StreamReader(SchemaReader):
     def once(self, twice: bool) -> Self:
         """Return a reader of this stream for one release, whose passes must agree on row order.
 
-        With `twice`, one more pass is made at first, with which the others are compared.
+        With `twice`, one more pass is made first, and the other passes are compared with it.
         """
         if self.in_order:
             return self
@@ -75,7 +76,7 @@ class StreamReader(SchemaReader):
         return some
 
     def tie(self, names: Sequence[str], key: Key) -> None:
-        """Have each pass also read and compare the columns `names`, which decide about rows.
+        """Have each pass also read and compare the columns `names`, which choose rows.
 
         `key` is secret, so nobody can find other rows with the same digests.
         """

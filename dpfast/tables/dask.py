@@ -1,8 +1,8 @@
 """Dask arrays, series and dataframes as data.
 
-Collections are recognised by their attributes, and Dask is imported only where there is one. A pass
-is a task for each partition and a tree of merges above them, on the current client, or on the
-scheduler of the collection where there is none.
+Collections are recognised by their attributes, and Dask is imported only if there is a collection.
+A pass is a task for each partition, and a tree of tasks that merge the results. The tasks run on
+the current client, or without one on the scheduler of the collection.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A table of many files: remote, of several paths, or in directories named by keys.
 
-The files are read as one stream by `pyarrow.dataset`, in the order of their names. The files'
-schemas and the names of directories, which are public, determine the columns.
+`pyarrow.dataset` reads the files as one stream, in the order of their names. The schemas of the
+files and the names of directories determine the columns. Both are public.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def dataset_reader(
     Raises
     ------
     SourceError
-        For files that are not there or cannot be read, no files, and a table with a log of deletes.
+        If files do not exist or cannot be read, if there are none, or if a table has a log of
+        deleted rows.
     MissingExtraError
         If pyarrow is missing, or fsspec for storage that pyarrow does not support.
     """
@@ -258,8 +259,8 @@ def parts_of(root: Path) -> list[Path]:
     Raises
     ------
     SourceError
-        For a part that is no regular file, a directory that is there twice, or below itself, by way
-        of a link, a table with a log of deletes, parts of two formats, and where there is no part.
+        If a part is not a regular file, if a link makes a directory appear twice or inside itself,
+        if the table has a log of deleted rows, if parts have two formats, or if there is no part.
     """
     parts, seen = [], set()
 

@@ -1,8 +1,8 @@
 """Spark dataframes as data, classic or over Spark Connect.
 
-A pass is one `mapInArrow`: each partition makes a row of its number and its summary, and the driver
-merges these. Nothing else of Spark is used, no RDD and no accumulator, and pyspark is imported only
-where there is a dataframe.
+A pass is one `mapInArrow`: each partition returns a row with its number and its summary, and the
+driver merges the summaries. No RDD, no accumulator, and nothing else of Spark is used. pyspark is
+imported only if there is a dataframe.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def spark_form(df: Any) -> Table:
 class SparkEngine(Engine):
     """The partitions of a Spark dataframe, whose columns are renamed to c0, c1, ...
 
-    In names of the user's, `mapInArrow` would take a dot for a field.
+    With the names of the user, `mapInArrow` would read a dot as a field of a struct.
     """
 
     name, engine = "the Spark dataframe", "spark"

@@ -21,7 +21,7 @@ RULE = "an array of numbers"
 def numbers(value: Any, name: str = "array") -> NDArray[Any]:
     """Return a value as an array of numbers; a value without a dtype, as a list, entry by entry.
 
-    No entry decides how another is read: each is a float64, and NaN if it is no number.
+    No entry changes how another entry is read. Each is a float64, or NaN if it is not a number.
     """
     entries = checks.array(name, value, RULE)
     declared = getattr(value, "dtype", None)

@@ -1,7 +1,7 @@
 """diffprivlib's mechanisms: each call answers one number, label or choice.
 
-`randomise` is a release of dpfast that no accountant pays for, as in diffprivlib: the constructor
-states its loss. A mechanism is made once, and its arguments do not change.
+`randomise` is a release of dpfast. As in diffprivlib, no accountant pays for it, and the
+constructor states its loss. The arguments of a mechanism cannot be changed.
 """
 
 from __future__ import annotations

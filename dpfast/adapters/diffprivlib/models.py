@@ -1,7 +1,7 @@
 """diffprivlib's models, as estimators of scikit-learn over the learners of dpfast.
 
-`fit` checks arguments, pays, and then reads rows: scikit-learn's checks of data, whose messages may
-reveal rows, are not used. Classes are declared by ``classes=``.
+`fit` checks arguments, pays, and then reads rows. It does not use scikit-learn's checks of data,
+because their messages may reveal rows. Classes are declared by ``classes=``.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _Estimator: Any = extra("sklearn.base", "dpfast.adapters.diffprivlib.models").Ba
 
 
 def _takes(first: str = "", others: bool = True, **plain: Any) -> Any:
-    """Return a constructor that stores its arguments; `first` may be given by position.
+    """Return a constructor that stores its arguments; only `first` may be passed by position.
 
-    With `others`, the constructor takes unknown arguments, and warns that they are ignored.
+    With `others`, the constructor accepts unknown arguments, and warns that they are ignored.
     """
     parameters = [Parameter("self", Parameter.POSITIONAL_ONLY)]
     for name, default in (plain | {"random_state": None, "accountant": None}).items():
