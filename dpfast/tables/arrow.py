@@ -141,7 +141,7 @@ def nearest_floats(array: Any) -> Any:
     return pa.array(lower / 10.0**scale, mask=~arrow_present(wide) if wide.null_count else None)
 
 
-def arrow_cast(array: Any, kind: Any, rule: str = "have entries of its dictionary") -> Any:
+def arrow_cast(array: Any, kind: Any, rule: str = "have only indices of its dictionary") -> Any:
     """Cast a `pyarrow.Array` to another type, or raise a `DataError` that quotes no row."""
     import pyarrow as pa
 

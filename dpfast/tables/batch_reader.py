@@ -151,7 +151,7 @@ class StreamReader(SchemaReader):
         except Exception as problem:  # the message may quote a row
             error = hide_error(problem)
         if error:
-            checks.fail_kind("factory", RULE, self._factory, f", which fails ({error})")
+            checks.fail_kind("factory", RULE, self._factory, f", which fails with {error}")
         return schema
 
 

@@ -31,7 +31,7 @@ from .memory import F8, in_place
 from .public_values import CellTexts
 from .sql.store import SqlRows
 
-RULE = "a table: columns with names"
+RULE = "a table with named columns"
 #: The names of columns that are added to those of a table.
 IDS, WHERE = "\0ids", "\0where"
 
@@ -68,7 +68,7 @@ class Batches:
         for name, column in table.held_columns.items():
             _length(column, f"column {name!r} of data")
         if not table.names:
-            checks.fail_kind("data", "a table with a column", data)
+            checks.fail_kind("data", "a table with at least one column", data)
         self.length = table.length
 
     @property

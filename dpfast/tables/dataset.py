@@ -138,7 +138,7 @@ class DatasetReader(StreamReader):
                     ds.dataset([file], **options_of_all).schema.names
                 ):
                     raise SourceError(
-                        f"{name} must have no column that its directories name, too (year=2024)"
+                        f"{name} must not have a column that directories name (as year=2024)"
                     )
                 part = ds.dataset(
                     [file], partitioning=hive, partition_base_dir=folder, **options_of_all
@@ -191,7 +191,7 @@ def _systems_of(texts: Sequence[str], options: Mapping[str, Any]) -> tuple[Any, 
 
     schemes = {text.partition("://")[0] if is_remote(text) else "" for text in texts}
     if len(schemes) > 1:
-        checks.fail("path", "paths in one storage", list(texts))
+        checks.fail("path", "a list of paths in one storage", list(texts))
     if not any(schemes):
         return fs.LocalFileSystem(), [os.path.abspath(text) for text in texts]
     try:

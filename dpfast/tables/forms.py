@@ -502,6 +502,6 @@ def converted(data: Any, name: str, rule: str, convert: Callable[[Any], Any]) ->
     """
 
     def refuse(kind: str) -> NoReturn:
-        checks.fail_kind(name, rule, data, f", which cannot be read as one ({kind})")
+        checks.fail_kind(name, rule, data, f", which cannot be converted ({kind})")
 
     return hiding(lambda: convert(data), refuse)

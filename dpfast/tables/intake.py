@@ -515,7 +515,7 @@ def columns_of(table: Table, read: Mapping[str, Source] = MappingProxyType({})) 
         for name in table.names
     ]
     if not columns:
-        checks.fail_kind("data", "a table with a column of numbers", table)
+        checks.fail_kind("data", "a table with at least one column of numbers", table)
     is_even = len({column.length for column in columns}) == 1
     return columns if is_even else list(map(_uneven, columns))
 

@@ -387,7 +387,7 @@ class KeyWords:
         if len(used) and not 0 <= used.min() <= used.max() < len(entries):
             if not self.is_lenient:
                 raise DataError(
-                    f"{self.name} must be entries of their dictionary, but some are not"
+                    f"{self.name} must have only indices of their dictionary, but some are outside"
                 )
             inside = (codes >= 0) & (codes < len(entries))
             present = inside if present is None else present & inside

@@ -66,7 +66,7 @@ def listed(name: str, value: Any) -> Any:
     ArgumentTypeError
         For a set, a table, or groups.
     """
-    refused = ArgumentTypeError(f"{name} must be {RULE}, got one that cannot be read")
+    refused = ArgumentTypeError(f"{name} must be {RULE}, but reading it fails")
     return hiding(lambda: _listed(name, value), lambda _: refused)
 
 

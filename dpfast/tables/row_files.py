@@ -33,7 +33,7 @@ def directory(spill: Any) -> str:
     """
     if spill is None:
         return tempfile.gettempdir()
-    rule = "a directory that files can be made in"
+    rule = "a directory in which files can be created"
     if not isinstance(spill, (str, os.PathLike)):
         checks.fail_type("spill", rule, spill)
     try:

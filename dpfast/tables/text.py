@@ -345,13 +345,13 @@ def _names(line: bytes, format: TextFormat, path: Path) -> list[str]:
     except UnicodeDecodeError:
         pass
     except csv.Error:  # its message would name a limit of the csv module
-        why = f"a name of it has over {csv.field_size_limit():,} characters"
+        why = f"a column name has over {csv.field_size_limit():,} characters"
     if not names:
         raise SourceError(f"{path.name} cannot be read as a table of text: {why}")
     if names[-1].endswith("\n"):  # a line break within quotes
         raise SourceError(
-            f"the header of {path.name} must be one line, got a quoted name in it "
-            "that does not end there"
+            f"the header of {path.name} must be one line, but a quoted name in it "
+            "does not end there"
         )
     return names
 

@@ -144,7 +144,7 @@ def _check_places(array: Any) -> None:
 
     low, high = (end.as_py() for end in pc.min_max(array.indices).values())
     if low is not None and not 0 <= low <= high < len(array.dictionary):
-        rule = "a column of text must have entries of its dictionary, but an index is outside"
+        rule = "a column of text must have only indices of its dictionary, but one is outside"
         raise DataError(rule)
 
 

@@ -69,7 +69,7 @@ OF_TWO, W = {"a": [1.0], "w": [1.0]}, {"weights": "w"}
         ({"axis": (0, 1)}, "axis must be 0"), ({"data": np.zeros(3)}, "left out for one"),
         ({"data": [1.0, 2.0, 3.0]}, "does not declare its columns"),
         ({"data": {"a": [1.0], "b": np.array(["x"])}}, "column 'b' of data"),
-        ({"data": {}}, "a column of numbers"), ({"data": np.zeros((3, 0))}, "without columns"),
+        ({"data": {}}, "one column of numbers"), ({"data": np.zeros((3, 0))}, "without columns"),
         ({"data": np.zeros((3, 2), complex, order="F")}, "real numbers"),
         ({"data": np.zeros((3, 2), complex)}, "complex"),
         ({"data": np.zeros((3, 2, 2))}, "axis must be 0|dimensions"))),
@@ -206,7 +206,7 @@ def test_tables_where_a_column_should_be_and_columns_where_a_table_should_be():
         (partial(dp.count, towns, axis=0), "column 'town'"),
         *((partial(call, towns), "or pass axis=0")
           for call in (partial(dp.count, nan="drop"), dp.count_nonzero)),
-        (partial(dp.count, {}), "a table with a column"),
+        (partial(dp.count, {}), "a table with at least one column"),
         (partial(dp.count, np.ones((2, 2, 2))), "one or two dimensions"),
         (partial(median, np.arange(9.0), axis=0), "axis must be left out"),
         (partial(dp.quantile, frame, 0.5, axis=1, bounds=(0, 9)), "axis must be 0"),

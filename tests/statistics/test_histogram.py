@@ -365,7 +365,7 @@ def test_text_that_stands_in_no_dictionary_is_an_answer(place, words):
     places = pa.array([0, 1, place], pa.int32())
     data = pa.DictionaryArray.from_arrays(places, pa.array(words), safe=False)
     budget = dp.Budget(epsilon=1)
-    with pytest.raises(DataError, match="must have entries of its dictionary") as caught:
+    with pytest.raises(DataError, match="must have only indices of its dictionary") as caught:
         histogram(data, categories=WORDS, epsilon=1, budget=budget, neighbors="replace")
     assert caught.value.__context__ is None and budget.remaining["epsilon"] == 0
 

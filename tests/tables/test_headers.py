@@ -198,7 +198,7 @@ def test_a_header_that_is_too_long_is_one_error(tmp_path, ending):
     for data in (wide + b"," + wide + b"\n", b"a" * text.HEADER, empty):
         with pytest.raises(SourceError, match="must be one line of less than 524,288 bytes"):
             scan(write(data), 0)
-    with pytest.raises(SourceError, match="a name of it has over 131,072 characters"):
+    with pytest.raises(SourceError, match="a column name has over 131,072 characters"):
         scan(write(b"v," + b"a" * 200_000 + b"\n1,2\n"), 0)
     for data in (b"", b"\n\r\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"):
         with pytest.raises(SourceError, match="must begin with a header line"):

@@ -228,7 +228,7 @@ def test_dictionaries_are_read_once_each_and_forgotten():
     assert read(inside, words) == [None, *due(["b"]), None]
     for place in (7, -1):
         bad = pa.DictionaryArray.from_arrays(pa.array([0, place]), pa.array(["a"]), safe=False)
-        with pytest.raises(DataError, match="keys must be entries of their dictionary") as caught:
+        with pytest.raises(DataError, match="keys must have only indices of their") as caught:
             words.of(bad)
         assert caught.value.__context__ is None
 

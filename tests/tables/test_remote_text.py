@@ -112,7 +112,7 @@ def test_places_that_are_not_there(memory, tmp_path):
     with pytest.raises(ArgumentError, match="storage_options must be left out") as caught:
         dp.scan(tmp_path / "t.csv", "v", storage_options={"key": "PASSWORD"})
     assert "PASSWORD" not in str(caught.value)
-    with pytest.raises(ArgumentError, match="path must be paths in one storage"):
+    with pytest.raises(ArgumentError, match="path must be a list of paths in one storage"):
         dp.scan([tmp_path / "t.csv", "memory://t/2024-01.csv"], "v")
 
 

@@ -158,7 +158,7 @@ def test_columns_that_are_not_aligned_or_stand_in_no_dictionary():
         assert arrow_chunk(holes[1:], 1, some.dtype).values.tolist() == [2, 4]
     places = pa.array([0, 9], pa.int32())
     column = pa.DictionaryArray.from_arrays(places, pa.array([1.5, 2.5]), safe=False)
-    with pytest.raises(DataError, match="must have entries of its dictionary") as caught:
+    with pytest.raises(DataError, match="must have only indices of its dictionary") as caught:
         plain.gather(as_rows(column))
     assert caught.value.__context__ is None
 

@@ -54,7 +54,7 @@ def computed(combiner: Any, blocks: Blocks, rng: Generator | None) -> list[float
     """Return the private percentiles that a combiner of PipelineDP requests, from blocks."""
     params, spec = combiner._params.aggregate_params, combiner._params.mechanism_spec
     if spec.standard_deviation_is_set:
-        rule = "a NaiveBudgetAccountant for percentiles: their draws have no standard deviation"
+        rule = "a NaiveBudgetAccountant, because percentiles have no standard deviation"
         checks.fail_kind("budget_accountant", rule, spec)
     most = params.max_contributions
     return of_partition(

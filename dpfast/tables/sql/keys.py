@@ -113,7 +113,7 @@ def expect_declared(column: Any, name: str) -> None:
                 if declared is None or not declared[0]:
                     checks.fail_kind(name, DECLARES, column, f", of {field.name!r}")
             elif isinstance(table, (ops.SQLQueryResult, ops.SQLStringView)):
-                checks.fail_kind(name, DECLARES, column, f", of {field.name!r} in SQL of yours")
+                checks.fail_kind(name, DECLARES, column, f", of {field.name!r} in your SQL")
             elif field.name in table.values:
                 left.append(table.values[field.name])
             else:  # a relation that is derived from others

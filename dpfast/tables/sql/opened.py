@@ -124,7 +124,7 @@ def passes(condition: Condition, store: Database) -> Any:
     if test.of_times:
         times = times_of(store.typed(test.column))
         if times is None or not can_count(times, dialect):
-            checks.fail_kind("where", f"of dates or times that {dialect} compares exactly", column)
+            checks.fail_kind("where", f"a test of times that {dialect} compares exactly", column)
         x = exact(column, dialect, "where")
         values = [literal_of(value, times, "where") for value in test.values]
     elif test.is_text:

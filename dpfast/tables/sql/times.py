@@ -34,7 +34,7 @@ def counted(column: Any, times: Times, numbering: Numbering, dialect: str) -> An
         For times that the database does not compare exactly.
     """
     if not can_count(times, dialect):
-        checks.fail_kind("data", f"of dates or times that {dialect} compares exactly", column)
+        checks.fail_kind("data", f"a column of times that {dialect} compares exactly", column)
     x = exact(column, dialect, "data")
     if isinstance(numbering, Binned):
         edges = [literal_of(count, times, "bins") for count in numbering.edges]
