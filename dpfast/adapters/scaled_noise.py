@@ -76,7 +76,7 @@ class ScaledNoise:
 
     @cached_property
     def grid(self) -> float:
-        """The grid of the noise: a power of two, of which floats with noise are multiples."""
+        """The grid of the noise, a power of two; floats with noise are multiples of it."""
         return max(math.ldexp(1.0, math.frexp(float(self.scale))[1] - 31), 2.0**-1000)
 
     def reduce(self, source: Any) -> Any:

@@ -61,7 +61,7 @@ def unquoted(item: str) -> str:
 
 
 def where_of(where: Any, name: str = "where") -> Any:
-    """Read the conditions of `where`: a table, a text, or a list of these, all of which must hold.
+    """Read the conditions of `where`: a table, a text, or a list of these; all must hold.
 
     Raises
     ------

@@ -208,7 +208,7 @@ class WithBounds(OfColumn):
     nan = same_as("like.nan")
 
     def names(self, name: str) -> list[str]:
-        """Return the names that the answer's columns may have, except those of bins."""
+        """Return the names that columns of the answer may have, except names of bins."""
         names: list[str] = self.like.names(name)
         return names[-1:] if self.has_bins else names
 

@@ -1,7 +1,8 @@
 """The methods of `GroupBy` that release one statistic, made of the table of statistics.
 
-A method takes the arguments of its statistic in `stat`, and those of `GroupBy.agg`, whose answer it
-returns. `methods.pyi` declares them for type checkers: `tools/stubs.py` writes it.
+A method takes the arguments of its statistic in `stat`, and the arguments of `GroupBy.agg`. It
+returns the same answer as `agg`. `tools/stubs.py` writes `methods.pyi`, which declares the methods
+for type checkers.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Integers(NamedTuple):
 def of_numbers(
     rows: SqlRows, numbers: Sequence[Any], grid: Cells, nan: str | float, most: int
 ) -> Integers:
-    """Return the integer cells of database rows, of which at most `most` count per unit."""
+    """Return the integer cells of database rows; at most `most` rows of a unit count."""
     rounded = [rows.rounded(number, grid) for number in numbers]
     missing = rows.counted(1 - rows.present(*rounded)) if nan == "raise" else None
     return Integers([Feature(u, grid.span, grid.first, most) for u in rounded], missing=missing)
@@ -105,7 +105,7 @@ class OfColumn:
 
     @property
     def noise_parameters(self) -> dict[str, Any]:
-        """The public numbers of the noise, as those of a `Mechanism`."""
+        """The public numbers of the noise, as `Mechanism.noise_parameters` has them."""
         return {}
 
     @property

@@ -248,7 +248,7 @@ class Quantiles(OfColumn):
     def columns(
         self, name: str, room: Rows | RowsNear, groups: int, kept: Kept, generator: Generator
     ) -> dict[str, NDArray[Any]]:
-        """Return the columns of the answer, for all groups or for those that are kept."""
+        """Return the columns of the answer, for all groups, or for the kept groups."""
         final, count = None, groups
         if kept is not None:
             count = len(kept)

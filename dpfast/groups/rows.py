@@ -119,7 +119,7 @@ class Placed(Parts):
 
 @dataclass(slots=True)
 class Written(Parts):
-    """Rows in a file, each block of which is sorted by part."""
+    """Rows in a file, in blocks that are sorted by part."""
 
     file: Spill
     blocks: list[Block]
@@ -194,8 +194,7 @@ class Rows:
     def by_group(self, groups: int, final: Codes | None = None) -> Parts:
         """Sort the rows by parts of neighboring groups, and empty the store.
 
-        If the codes of rows differ from those in the answer, `final` has the code in the answer for
-        each code of a row. A group that is left out has the code `groups`.
+        If the answer has other codes, `final` has the code in the answer for each code of a row. A group that is left out has the code `groups`.
         """
         bits, shift = groups.bit_length(), shift_of(groups)
         if self.blocks:

@@ -155,7 +155,7 @@ class Sums(OfColumn, ABC):
         """Add rows to the sums of their groups; return how many of the rows are NaN."""
 
     def merge(self, room: NDArray[Any], more: NDArray[Any]) -> None:
-        """Add the sums of other rows, `more`, to those in `room`."""
+        """Add the sums of other rows, `more`, to the sums in `room`."""
         join(room, more)
 
     @abstractmethod
@@ -171,7 +171,7 @@ class Sums(OfColumn, ABC):
     def columns(
         self, name: str, room: NDArray[Any], groups: int, kept: Kept, generator: Generator
     ) -> dict[str, NDArray[Any]]:
-        """Return the columns of the answer, for all groups or for those that are kept."""
+        """Return the columns of the answer, for all groups, or for the kept groups."""
         return self.answers(name, room[:groups] if kept is None else room[kept], generator)
 
     def answers(
@@ -368,7 +368,7 @@ class Counted(Sums):
 
 @dataclass(frozen=True)
 class OfCount(Counted):
-    """Numbers of rows by group: all rows, or those that are not 0, not missing, or missing."""
+    """Numbers of rows by group: of all rows, or of rows that are not 0, not missing, or missing."""
 
     statistic: Count
 

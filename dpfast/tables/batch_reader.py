@@ -38,7 +38,7 @@ class StreamReader(SchemaReader):
     factory : callable
         ``factory(names)`` opens the columns of these names, or all columns.
     schema : pyarrow.Schema, optional
-        The schema of all columns; by default that of the stream that `factory` opens.
+        The schema of all columns. By default, the stream that `factory` opens has it.
     path : Path
         The name of the stream in errors.
     """

@@ -32,7 +32,7 @@ from .public_values import CellTexts
 from .sql.store import SqlRows
 
 RULE = "a table with named columns"
-#: The names of columns that are added to those of a table.
+#: The names of columns that are added to a table.
 IDS, WHERE = "\0ids", "\0where"
 
 
@@ -144,7 +144,7 @@ class Batches:
         return condition_of(self._table if self._where is None else self.adding([]))
 
     def has(self, name: str) -> bool:
-        """Tell whether there is a column `name` in addition to those of the table."""
+        """Tell whether a column `name` was added to the columns of the table."""
         return name in self._extra
 
     def typed(self, name: str, argument: str, is_text: bool = False) -> MemoryColumn:

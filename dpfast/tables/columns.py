@@ -35,7 +35,7 @@ ROWS = 1 << 17
 
 
 class Want(NamedTuple):
-    """The columns that a pass reads; those in `text` are read as text where they have no type.
+    """The columns that a pass reads. Columns in `text` are text if they have no declared type.
 
     Columns in `words` have few distinct entries, and may be Arrow dictionaries.
     """
@@ -65,7 +65,7 @@ def chosen(table: Readable, names: Sequence[str]) -> Table:
 
 
 def refuse_type() -> NoReturn:
-    """Raise the error of a partition whose types differ from those that its table declares."""
+    """Raise the error that the types of a partition differ from those its table declares."""
     raise DataError("a partition has other types than its table declares: convert its columns")
 
 

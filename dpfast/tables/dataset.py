@@ -66,7 +66,7 @@ def dataset_reader(
 ) -> DatasetReader:
     """Return a reader of files, directories of files, or their URIs as one table.
 
-    `options` are those of fsspec for remote files.
+    `options` are the options of fsspec for remote files.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def _systems_of(texts: Sequence[str], options: Mapping[str, Any]) -> tuple[Any, 
 
 
 def _listed(system: Any, folder: str) -> list[str]:
-    """Return the files of a folder, or those that match a pattern, in the order of their names."""
+    """Return the files of a folder, or all files that match a pattern, in the order of names."""
     from pyarrow import fs
 
     if isinstance(system, fs.LocalFileSystem):

@@ -229,7 +229,7 @@ class Engine(Elsewhere):
         return self.reduce(Task(rows.make, summarise, merge), rows.make.columns)
 
     def declared(self, task: Task[S], columns: Sequence[str] | None) -> Task[S]:
-        """Return a task that refuses a partition whose types differ from those declared."""
+        """Return a task that refuses a partition with other types than the declared ones."""
         return replace(task, types=types_of(self.like, columns), as_numbers=self.as_numbers)
 
     def __copy__(self) -> Engine:
@@ -280,7 +280,7 @@ class Engine(Elsewhere):
 def types_of(table: Readable, columns: Sequence[str] | None = None) -> dict[str | None, Any]:
     """Return the types of some or all columns by name; an array has its type under None.
 
-    A type does not depend on the representation. The type of a dictionary is that of its entries.
+    A type does not depend on the representation. The type of a dictionary is the type of its entries.
     """
     if not isinstance(table, Table):
         return {None: _type_of(table)}
@@ -308,12 +308,12 @@ def _type_of(column: Readable) -> tuple[Any, ...]:
 
 
 def expect_types(data: Any, types: Mapping[str | None, Any]) -> Readable:
-    """Return a partition in a readable type, or refuse it if its types are not those declared.
+    """Return a partition in a readable type, or refuse a partition with undeclared types.
 
     Raises
     ------
     DataError
-        If a type differs, for whatever rows.
+        If a type differs from the declared type.
     """
     types_found, columns = {}, [name for name in types if name is not None]
     with suppress(ArgumentTypeError):  # the partition is not a table

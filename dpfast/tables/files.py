@@ -38,7 +38,7 @@ Keep: TypeAlias = Callable[["Reader", Want, Convert[Any]], tuple[Want, Convert[A
 
 #: A chunk of many columns has at least this many rows.
 LEAST = 1 << 12
-#: A sample is used if the ranks in it vary at most this many times more than those of independent
+#: A sample is used if its ranks vary at most this many times more than the ranks of independent
 #: draws. A pivot is placed five standard deviations away, which is still more than one with 16
 #: times the variance.
 DRIFT = 16.0
@@ -96,7 +96,7 @@ class Reader(Elsewhere):
     @property
     @abstractmethod
     def names(self) -> Sequence[str]:
-        """The names of the columns; of several files, those of the first."""
+        """The names of the columns; for several files, the names in the first file."""
 
     @abstractmethod
     def find(self, column: str | int | None) -> str:
@@ -232,7 +232,7 @@ class Reader(Elsewhere):
         rows: int = BATCH,
         workers: int | None = None,
     ) -> S:
-        """Make one pass: convert the rows of each batch, summarise the results and merge those.
+        """Make one pass: convert the rows of each batch, summarise them, and merge the summaries.
 
         `convert` is called in the threads that decode, `summarise` and `merge` in this one. The
         number of rows is compared with the file's header.
@@ -261,7 +261,7 @@ class Reader(Elsewhere):
                 yield from convert(0, self.no_rows(want))
             if self._rows is not None and sum(counts) != self._rows:
                 raise SourceError(
-                    f"{self.paths[0].name} is damaged: the number of rows is not that of its header"
+                    f"{self.paths[0].name} is damaged: it has another number of rows than its header"
                 )
 
         self.check_unchanged()

@@ -59,7 +59,7 @@ SIGNS = {
     **{"above": ">", "at_least": ">=", "below": "<", "at_most": "<=", "equal": "="},
     **{"in": "in", "not_in": "not in"},
 }
-#: Tests that take a list, and those that take a single value.
+#: Tests that take a list, and tests that take a single value.
 LISTS = ("in", "not_in", "equal")
 TESTS = (*COMPARISONS, *LISTS)
 #: The types with which times can be compared, besides texts in ISO 8601.
@@ -276,7 +276,7 @@ class ArrowTest:
 
 
 def _arrow_type(column: MemoryColumn) -> Any:
-    """Return the Arrow type of a column in a test, of which pyarrow can pick rows."""
+    """Return the Arrow type of a column in a test, from which pyarrow can pick rows."""
     import pyarrow as pa
 
     if not isinstance(column, Arrow):

@@ -34,7 +34,7 @@ class InMemory(Store):
     ----------
     columns : dict of str to MemoryColumn
     original : object
-        The table of which the columns were made.
+        The table that the columns come from.
     name : str
         The name of the table in messages.
     """

@@ -22,7 +22,7 @@ from .forms import Arrow
 
 
 class IpcReader(SchemaReader):
-    """An Arrow IPC file or stream, of which a pass reads whole record batches of some columns."""
+    """An Arrow IPC file or stream; a pass reads whole record batches of some columns."""
 
     stretch = 4  # a record batch can only be read whole
 

@@ -1,4 +1,4 @@
-"""Select the rows of one group: those whose last column equals a public number."""
+"""Select the rows of one group, whose last column equals a public number."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ Spans: TypeAlias = Sequence[tuple[int, int]]
 
 
 class Mapped:
-    """A source whose chunks are those of another source, each changed separately.
+    """A source that changes each chunk of another source separately.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Mapped:
     after : callable, optional
         A function that is called after each pass, with the `Spans` of the base.
     **public
-        Attributes that differ from those of the base.
+        Attributes that differ from the attributes of the base.
     """
 
     #: The index of a pandas table.

@@ -91,7 +91,7 @@ class MaskedSource:
     """A source of the rows of another source that a mask keeps.
 
     `where` has one entry for each row. The `start` of a chunk is a row number in the whole source:
-    that of the first row that the chunk could have.
+    the number of the first row that the chunk could have.
     """
 
     __slots__ = ("_source", "_where", "dtype", "length")

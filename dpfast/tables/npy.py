@@ -51,7 +51,7 @@ class _Layout(NamedTuple):
 
 
 class NpyFile(Reader):
-    """An .npy file, whose columns are those of a matrix by number or of records by field.
+    """An .npy file: columns of a matrix by number, or fields of records by name.
 
     Attributes
     ----------

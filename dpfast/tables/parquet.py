@@ -134,7 +134,7 @@ def _batches(opened: Any, group: int, rows: int, names: Sequence[str]) -> Iterat
 
 
 class _Footer(NamedTuple):
-    """The contents of a file's footer: `leaves` are stored columns, `rows` those of row groups."""
+    """The contents of a file's footer: the stored columns (`leaves`), and `rows` by row group."""
 
     footer: Any
     schema: Any
@@ -143,7 +143,7 @@ class _Footer(NamedTuple):
 
 
 def _footer(path: Path) -> _Footer:
-    """Return a file's footer without that of column chunks, where damage would crash pyarrow."""
+    """Return a file's footer without its column chunks, whose damage would crash pyarrow."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path, pre_buffer=False) as opened:

@@ -84,7 +84,7 @@ def scan(
           or as a ``.zip`` of one file.
         - NumPy: ``.npy``.
 
-        Several files of one format can be one table, in which the rows of one file follow those of
+        Several files of one format can be one table, in which the rows of the files follow one
         another. For Parquet, Arrow and text, give a list of paths, or a directory. For Parquet and
         text, a pattern such as ``"sales/2024-*.parquet"`` works, too. Subdirectories with names
         such as ``year=2024`` become a column ``year``.

@@ -69,7 +69,7 @@ def refuse_unknown(params: Any, kind: str) -> None:
 
 
 def refuse_strategy(params: Any) -> None:
-    """Refuse private partitions by other rules than that of `dpfast.select_keys`."""
+    """Refuse rules for private partitions that differ from `dpfast.select_keys`."""
     if params.partition_selection_strategy.name != "TRUNCATED_GEOMETRIC":
         rule = "TRUNCATED_GEOMETRIC for a whole table"
         checks.fail("partition_selection_strategy", rule, params.partition_selection_strategy)

@@ -146,7 +146,7 @@ USUAL: dict[str, Any] = {
     **dict.fromkeys(("qs", "where", "by", "keys", "other_key"), ()),
     **TEXT_DEFAULTS,
 }
-#: The options of every statistic, and those of statistics that have groups.
+#: The options of every statistic, and the options of statistics that have groups.
 SHARED = (
     *("files", "column", "where", "epsilon", "delta", "rho", "ledger", "neighbors"),
     *("ids", "max_rows", "rows", *TEXT, "as_json", "as_csv"),

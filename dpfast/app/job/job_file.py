@@ -162,7 +162,7 @@ def read(path: Any) -> Job:
 
 
 def _relation(neighbors: Any, ledger: Path | None) -> Neighbors:
-    """Return the neighboring relation: the job's, else that of an existing ledger, else add-remove.
+    """Return the relation of the job; else of an existing ledger; else "add-remove".
 
     The relation of a budget of an enclosing ``with`` block does not count: the job's budget pays.
     """

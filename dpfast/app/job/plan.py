@@ -172,7 +172,7 @@ def plan(path: Any, report: Any = None) -> Plan:
 
 
 def divided(loss: Loss, weights: Sequence[Fraction], delta: Sequence[bool]) -> list[Share]:
-    """Divide a loss among releases by weight; delta only among those that `delta` says use it."""
+    """Divide a loss among releases by weight, and delta among the releases marked in `delta`."""
     whole = sum(weights, Fraction(0))
     name, size = ("rho", loss.rho) if isinstance(loss, ZCDP) else ("epsilon", loss.epsilon)
     shares = [{name: size * weight / whole} for weight in weights]

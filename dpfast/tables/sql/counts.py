@@ -16,7 +16,7 @@ MOST = 2.0**960
 
 
 def is_whole(column: Any, dialect: str) -> bool:
-    """Tell whether a column holds integers, by its type; False in SQLite, whatever the type."""
+    """Tell whether a column holds integers, by its type; always False in SQLite."""
     kind = column.type()
     return dialect != "sqlite" and bool(kind.is_integer() or kind.is_boolean())
 
@@ -28,7 +28,7 @@ class SqlNumbers:
     ----------
     table : ibis table
     column : ibis column
-        A column of the table, or of a table of which `table` has some rows.
+        A column of the table, or of a larger table with the rows of `table`.
     dialect : str
         The kind of the database, by Ibis's name.
     bounds : (float, float)

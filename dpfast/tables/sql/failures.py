@@ -386,7 +386,7 @@ def _bits(node: Any) -> int:
 
 
 def _sources(node: Any) -> list[Any]:
-    """Return the values of which a table's column is made; empty for a stored column."""
+    """Return the values that a table's column is made of; empty for a stored column."""
     ops = extra("ibis", "data in a database").expr.operations
     if not isinstance(node, ops.Field):
         return []

@@ -42,8 +42,8 @@ def exact(column: Any, dialect: str, name: str) -> Any:
     """Return a column whose entries the database calls equal only if their bytes are equal.
 
     Text becomes its bytes, so collations, and blanks at the end of CHAR, have no effect. A time
-    that Python cannot hold is NULL. In SQLite an entry of another type than that of its column is
-    NULL, and so is a boolean that is neither 0 nor 1.
+    that Python cannot hold is NULL. In SQLite an entry is NULL if its type differs from the type of
+    its column, or if it is a boolean other than 0 and 1.
 
     Parameters
     ----------
