@@ -8,8 +8,8 @@ An event of dp-accounting describes a mechanism. A loss of dpfast is the price o
 event can represent a loss if its pair of distributions dominates every mechanism of that loss:
 
 * Pure(e) is ``DiscreteLaplaceDpEvent(e, 1)``. For a shift by 1 the privacy loss of this noise has
-  two values: e, with probability 1 / (1 + exp(-e)), and -e. So the pair belongs to
-  randomized response with e, which dominates every e-DP mechanism (Kairouz, Oh and Viswanath, ICML 2015).
+  two values: e, with probability 1 / (1 + exp(-e)), and -e. So the pair belongs to randomized
+  response with e, which dominates every e-DP mechanism (Kairouz, Oh and Viswanath, ICML 2015).
 * A draw of Laplace noise (`dpfast.privacy.Draws` with `cells`) is the event of its distribution.
   The values may be vectors of the same L1 norm. Continuous noise on several numbers is several
   draws, and several choices are, too. Discrete noise on several numbers, or of more than `CELLS`

@@ -194,7 +194,8 @@ class Rows:
     def by_group(self, groups: int, final: Codes | None = None) -> Parts:
         """Sort the rows by parts of neighboring groups, and empty the store.
 
-        If the answer has other codes, `final` has the code in the answer for each code of a row. A group that is left out has the code `groups`.
+        If the answer has other codes, `final` has the code in the answer for each code of a row. A
+        group that is left out has the code `groups`.
         """
         bits, shift = groups.bit_length(), shift_of(groups)
         if self.blocks:

@@ -280,7 +280,7 @@ class Engine(Elsewhere):
 def types_of(table: Readable, columns: Sequence[str] | None = None) -> dict[str | None, Any]:
     """Return the types of some or all columns by name; an array has its type under None.
 
-    A type does not depend on the representation. The type of a dictionary is the type of its entries.
+    A type does not depend on the representation: a dictionary has the type of its entries.
     """
     if not isinstance(table, Table):
         return {None: _type_of(table)}

@@ -261,7 +261,7 @@ class Reader(Elsewhere):
                 yield from convert(0, self.no_rows(want))
             if self._rows is not None and sum(counts) != self._rows:
                 raise SourceError(
-                    f"{self.paths[0].name} is damaged: it has another number of rows than its header"
+                    f"{self.paths[0].name} is damaged: its header states another number of rows"
                 )
 
         self.check_unchanged()

@@ -394,7 +394,7 @@ def test_a_header_that_announces_other_rows(tmp_path):
     pq.write_table(pa.table({"v": np.arange(5000.0)}), tmp_path / "t.parquet")
     source = scan(tmp_path / "t.parquet", "v")
     source.store._rows += 1
-    with pytest.raises(SourceError, match="the number of rows is not that of its header"):
+    with pytest.raises(SourceError, match="its header states another number of rows"):
         source.reduce(lambda c: len(c.values), lambda a, b: a + b)
 
 

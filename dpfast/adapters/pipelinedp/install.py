@@ -47,10 +47,10 @@ class Whole:
 def installed(rng: Generator | None = None) -> Iterator[None]:
     """Let PipelineDP draw noise, percentiles, partitions and candidates by dpfast in a block.
 
-    Inside the block, functions of dpfast replace the functions of PyDP that PipelineDP calls. This
-    holds in the whole process. They are restored at the end. Results of PipelineDP are lazy: noise is drawn when they
-    are read. So read them inside the block. PyDP need not be installed; without it, PipelineDP can
-    draw noise only by dpfast.
+    Inside the block, functions of dpfast replace the functions of PyDP that PipelineDP calls, in
+    the whole process. At the end, the functions of PyDP are restored. Results of PipelineDP are
+    lazy: noise is drawn when they are read. So read them inside the block. PyDP need not be
+    installed; without it, PipelineDP can draw noise only by dpfast.
 
     Privacy
     -------

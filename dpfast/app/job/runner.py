@@ -10,9 +10,9 @@ Each release has a key. The steps of a release, in this order:
 So at most one answer is published for one spend: the recorded answer. If a process is killed
 between steps 1 and 3, its answer is lost, and nobody has seen it. Neither the value of the answer
 nor the fact that it was drawn changes what another process draws. Hence a later process may run the
-mechanism again without paying, and all runs together cost the loss of one run. If two processes run at the same
-time, one records its answer. The other draws an answer, finds the recorded one, and discards its
-own answer unseen.
+mechanism again without paying, and all runs together cost the loss of one run. If two processes run
+at the same time, one records its answer. The other draws an answer, finds the recorded one, and
+discards its own answer unseen.
 
 A `DataError` is an answer, too (for example, for missing values where none are allowed), and is
 recorded in the same way. Other errors (a changed file, a full memory) are not recorded, and the
