@@ -50,8 +50,9 @@ SAMPLED, FEWEST = 64, 8
 def _pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any] | None:
     """Return values from several offsets of a file as one sample; None if that would be biased.
 
-    A sample misleads if its values are in order where they were taken, or if offsets differ so much
-    more than independent draws do (a column that drifts) that a pass which samples is cheaper.
+    A sample misleads if the values at an offset are in order. It also misleads if the column
+    drifts, so that offsets differ much more than independent draws do. Then one more pass, which
+    draws the sample, is cheaper.
     """
     whole = np.concatenate([np.empty(0, dtype), *groups])
     kept = [group[group == group] for group in groups]  # without missing values
@@ -72,8 +73,8 @@ def _pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any
 class Reader(Elsewhere):
     """One or more files with the same columns, which can be read as often as needed.
 
-    A format provides `batches`: generators that together yield every row once, each run in a
-    separate thread while the kernel works on earlier rows.
+    A format provides `batches`: generators that together yield every row once. Each generator runs
+    in a separate thread, while the kernel works on earlier rows.
     """
 
     engine = "files"
@@ -82,7 +83,7 @@ class Reader(Elsewhere):
     #: The number of parts that can be read alone, like row groups; a sample takes one of each
     #: `stretch` parts.
     parts, stretch = 0, 1
-    #: Leaves out rows that do not pass conditions. The number of the others is then private.
+    #: A function that keeps the rows that pass conditions. The number of kept rows is private.
     keep: Keep | None = None
     #: A function that shares passes with other releases; None if this reader makes its own passes.
     share: Callable[..., Any] | None = None
@@ -213,7 +214,7 @@ class Reader(Elsewhere):
     def check_unchanged(self) -> None:
         """Refuse to read on if a file has changed since it was scanned.
 
-        Two passes over different rows would be a release about no dataset at all.
+        Two passes over different rows would make a release that is about neither dataset.
         """
         for path, seen, now in zip(self.paths, self._seen, self._stamped(), strict=True):
             if now != seen:

@@ -102,7 +102,7 @@ def named(columns: Mapping[str, MemoryColumn], original: Any = None, name: str =
 def local_form(data: Any, name: str, rule: str) -> Readable:
     """Return `data` as a column, a matrix, a table, a file or a source, by type.
 
-    `rule` describes what the argument `name` must be, for the error about an object without data.
+    `rule` says in errors what the argument `name` must be.
 
     Raises
     ------
