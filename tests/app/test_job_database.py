@@ -89,8 +89,8 @@ def test_a_file_is_relative_to_the_job_and_never_made(write, folder):
 @pytest.mark.parametrize(
     ("data", "error", "said"),
     [
-        ('[data.sql]\nconnect = "duckdb://flights.db"', ArgumentError, "table, or query instead"),
-        (TABLE + '\nquery = "select 1"', ArgumentError, "table, or query instead"),
+        ('[data.sql]\nconnect = "duckdb://flights.db"', ArgumentError, "either table or query"),
+        (TABLE + '\nquery = "select 1"', ArgumentError, "either table or query"),
         ('[data]\nsql = "hunter2"', ArgumentError, "data.sql must be a table"),
         (TABLE + '\nname = "x"', ArgumentError, "data.sql.name must be one of"),
         ('[data]\npath = "x"\n' + TABLE, ArgumentError, "data.path must be left out"),

@@ -281,7 +281,7 @@ BAD = [
     ({"categories": None}, "categories must be given"),
     ({"bins": {"a0": 3}}, "or categories instead"),
     ({"bounds": {"a0": (0, 1)}}, "left out, or None, with categories"),
-    ({"importance": {("a0",): 2}}, "marginals that ways requests"),
+    ({"importance": {("a0",): 2}}, "marginals that ways has"),
     ({"importance": {("a0", "a1"): 1e99}}, "importance must be from 1e-6 to 1e6"),
     ({"categories": None, "ways": 1, "bins": {"z": 3}}, "bounds['z'] must be a pair"),
     ({"categories": None, "ways": 1, "bounds": {"z": (0, 1)}}, "bins['z'] must be given"),

@@ -154,16 +154,16 @@ WORD, NUMBER = {"by": "word", "keys": ["a"]}, {"by": "number", "keys": [1]}
 DAY, BOTH = {"by": "day", "keys": DAYS}, {"by": ["word", "number"], "keys": [("a", 1)]}
 REFUSED = [
     ({"by": "word", "other_key": "x"}, "left out if keys are private"),
-    ({**WORD, "other_key": "a"}, "another key than"),
+    ({**WORD, "other_key": "a"}, "a key that is not among"),
     ({**WORD, "other_key": 3}, "must be text, as the column of keys is"),
     ({**NUMBER, "other_key": "x"}, "must be integers"),
-    ({**NUMBER, "other_key": True}, "another key than"),
+    ({**NUMBER, "other_key": True}, "a key that is not among"),
     ({**NUMBER, "keys": np.array([1], np.uint8), "other_key": -1}, "must be integers of uint8"),
     ({**DAY, "other_key": 5}, "must be dates or times"),
     ({**DAY, "other_key": np.datetime64("NaT")}, "other_key"),
-    ({**DAY, "other_key": DAYS[1]}, "another key than"),
+    ({**DAY, "other_key": DAYS[1]}, "a key that is not among"),
     ({**BOTH, "other_key": "x"}, "a tuple with a key"),
-    ({**BOTH, "other_key": ("x", 1)}, "another key than"),
+    ({**BOTH, "other_key": ("x", 1)}, "a key that is not among"),
 ]
 
 

@@ -385,7 +385,7 @@ def test_no_row_may_be_replaced_where_conditions_keep_some(folder, name):
     """It might enter what is kept, or leave it: the number of rows would tell."""
     rows = dp.scan(folder / "t.parquet", ["row"], where={"column": "day", "at_least": "2024-01-01"})
     RELEASES[name](rows, neighbors="add-remove")
-    with pytest.raises(ArgumentError, match="'add-remove' for rows that conditions keep"):
+    with pytest.raises(ArgumentError, match="'add-remove' if conditions keep rows"):
         RELEASES[name](rows, neighbors="replace")
     RELEASES[name](dp.scan(folder / "t.parquet", ["row"]), neighbors="replace")
 

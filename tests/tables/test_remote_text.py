@@ -123,7 +123,7 @@ def test_a_job_reads_a_remote_place_with_a_secret_of_the_environment(told, tmp_p
         'storage_options = {key = "${SECRET}"}\n[budget]\nepsilon = 400\n'
         '[[release]]\nstatistic = "sum"\ncolumn = "v"\nbounds = [0, 9]\n'
     )
-    with pytest.raises(ArgumentError, match=r"storage_options\.key must be a text whose variables"):
+    with pytest.raises(ArgumentError, match=r"storage_options\.key must be a text whose env"):
         dp.job.run(job)
     monkeypatch.setenv("SECRET", "PASSWORD")
     assert dp.job.run(job)["sum of v"] == pytest.approx(7, abs=0.5)

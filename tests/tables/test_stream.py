@@ -173,7 +173,7 @@ def test_a_key_is_told_by_what_lies_below_the_place(tmp_path):
     for path in (place, files, place.as_uri(), str(place / "*.parquet")):
         assert round(dp.sum(dp.scan(path, "k"), **SURE)) == 21
     for path in (tmp_path, tmp_path.as_uri()):
-        with pytest.raises(SourceError, match="no column that is also a key"):
+        with pytest.raises(SourceError, match="not have a column that directories name"):
             dp.scan(path, "k")
 
 
