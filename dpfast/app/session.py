@@ -13,9 +13,9 @@ from ..rng import Generator
 class session:
     """Release answers with their error bars and records, paid for by one budget.
 
-    A session has a method for each function of `dpfast.STATISTICS`: ``session.mean(...)`` is
-    ``dpfast.mean(...)``. The method returns a `Release`, which holds the answer, its error bar and
-    its record. For any other function, ``session.release(function, ...)`` does the same.
+    A session has a method for each function of `dpfast.STATISTICS`: ``session.mean(...)`` calls
+    ``dpfast.mean(...)``. It returns a `Release`, which holds the answer, its error bar and its
+    record. For any other function, ``session.release(function, ...)`` does the same.
 
     Privacy
     -------

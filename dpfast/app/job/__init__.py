@@ -34,10 +34,10 @@ def run(
     -------
     The shares of the releases add up to the loss of the job. So all answers together satisfy this
     loss under the neighboring relation of the job, by basic composition (Dwork, McSherry, Nissim
-    and Smith, TCC 2006). With a ledger you may run the job again, after it was killed, or twice at
-    the same time: the promise still holds, because only the first answer that was recorded for a
-    spend is shown (``dpfast/app/job/runner.py`` has the argument). The ledger then holds the
-    answers, so protect it as you protect them.
+    and Smith, TCC 2006). With a ledger, this also holds if the job is run again, is killed, or runs
+    twice at the same time, because only the first answer that was recorded for a spend is shown
+    (``dpfast/app/job/runner.py`` has the argument). The ledger then holds the answers, so protect
+    the ledger as you protect the answers.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def run(
         The job: a TOML file, as ``docs/guide/command-line.md`` describes it. Paths in the file are
         relative to its directory.
     report : str or path-like, optional
-        A file that ends in .html. The answers are written to it as a page with charts and error
-        bars, which has no script and loads nothing. ``[output]`` of the job may name it instead.
+        A file that ends in .html, to which the answers are written as a page with charts and error
+        bars. The page has no script and loads nothing. ``[output]`` of the job may also name it.
     progress : bool or callable, optional
         True shows a bar on the standard error stream, which needs Rich. A function is called as
         ``progress(done, total)``, with numbers of rows of the current pass. NOT PRIVATE: the number
@@ -70,13 +70,13 @@ def run(
 
     Notes
     -----
-    *A second run.* If the ledger has an entry for a release, the release is not paid for again; if
-    the entry has the answer, it is not computed again. The entry is for the same release if name,
-    statistic, columns, arguments, neighboring relation, mechanism and loss are the same, and the
-    data, too. The data are the same if their path and the version in ``[data]`` are; without a
-    version, if path, size and time of change are. So if you change one release, the next run pays
-    for this release, and also for all others if their shares changed. A file that was written again
-    counts as new data, unless ``[data]`` gives it the same version.
+    *A second run.* The ledger has an entry for each release that was paid for. The release is not
+    paid for again. If the entry has the answer, it is not computed again. Two releases are the same
+    if their name, statistic, columns, arguments, neighboring relation, mechanism, loss and data are
+    the same. Data are the same if they have the same path and the same version in ``[data]``;
+    without a version, if they have the same path, size and time of change. So if you change one
+    release, the next run pays for this release, and for other releases whose shares changed. A file
+    that was written again counts as new data, unless ``[data]`` gives it the same version.
 
     *Without a ledger* a budget in memory pays, which ends with the program.
 
