@@ -32,7 +32,7 @@ from .quantile import Others
 Codes: TypeAlias = NDArray[np.int32]
 Cells: TypeAlias = NDArray[np.int32]
 
-#: The bits of a code by which one step can place rows; the bits of a code that number a part. With
+#: The bits of a code by which one step can sort rows; the bits of a code that number a part. With
 #: more parts than the processor has TLB entries, the sort would take longer.
 DIRECT, COARSE = 11, 5
 #: The code of rows without a group, as long as the number of groups is not known.

@@ -83,7 +83,7 @@ class Reader(Elsewhere):
     #: The number of parts that can be read alone, like row groups; a sample takes one of each
     #: `stretch` parts.
     parts, stretch = 0, 1
-    #: A function that keeps the rows that pass conditions. The number of kept rows is private.
+    #: A function that keeps the rows that pass conditions. The number of such rows is private.
     keep: Keep | None = None
     #: A function that shares passes with other releases; None if this reader makes its own passes.
     share: Callable[..., Any] | None = None

@@ -21,7 +21,7 @@ from .forms import Arrow, Objects, column_form
 from .memory import ArraySource
 from .untyped import truths
 
-#: Rows of a mask that are processed together; the kept rows then stay in the cache.
+#: Rows of a mask that are processed together; rows that are kept then stay in the cache.
 BLOCK = 1 << 15
 #: A sample tries at most this many rows for each row that it keeps.
 TRIES = 32

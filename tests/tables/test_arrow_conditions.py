@@ -151,7 +151,7 @@ def test_what_is_no_test_of_a_row_is_refused_before_the_spend(folder):
 
 def test_other_data_and_replaced_rows_are_refused(folder):
     for data in np.arange(4), [1, 2], {"x": [1, 2]}, pa.array([1, 2]):
-        with pytest.raises(ArgumentTypeError, match="is for data from dp.scan"):
+        with pytest.raises(ArgumentTypeError, match=r"is for data from dp\.scan"):
             dp.count(data, where=i > 1, axis=0 if isinstance(data, dict) else None, **ASK)
     table = dp.scan(folder / "t.parquet")
     with pytest.raises(ArgumentError, match="add-remove"):
