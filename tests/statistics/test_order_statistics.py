@@ -127,7 +127,7 @@ def test_two_steps_share_a_loss():
     asked = {"bounds": (0, 50), "where": rows > 3, "neighbors": "replace", "budget": budget}
     for bad in ({"rho": 1e-12}, {"epsilon": 1, "delta": 1e-300}):
         own = {**asked, "budget": dp.Budget(epsilon=1)} if "rho" in bad else asked
-        with pytest.raises(ArgumentError, match="the part of the loss for each of two steps"):
+        with pytest.raises(ArgumentError, match="a replaced row is two steps here"):
             dp.trimmed_mean(rows, noise="auto", **bad, **own)
     assert not budget.history
     dp.trimmed_mean(rows, epsilon=1, delta=1e-6, noise="gaussian", **asked)
