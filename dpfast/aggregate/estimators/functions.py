@@ -147,7 +147,7 @@ class NumbaFunction:
         if loop.length is None and width is not None:
             checks.fail("bounds", "one pair because the estimator returns one number", pairs)
         if loop.length is not None and width is None:
-            rule = "a list of pairs, because the estimator returns several numbers"
+            rule = "a pair for each number, because the estimator returns several numbers"
             checks.fail("bounds", rule, pairs)
         if loop.length not in (None, -1, width):
             rule = f"{loop.length} pairs, because the estimator returns {loop.length} numbers"
