@@ -150,7 +150,7 @@ class NumbaFunction:
             rule = "a pair for each number, because the estimator returns several numbers"
             checks.fail("bounds", rule, pairs)
         if loop.length not in (None, -1, width):
-            rule = f"{loop.length} pairs, because the estimator returns {loop.length} numbers"
+            rule = f"{loop.length} pairs because the estimator returns {loop.length} numbers"
             checks.fail("bounds", rule, pairs)
         is_parallel = bool(self.function.targetoptions.get("parallel"))
 
