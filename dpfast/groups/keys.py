@@ -58,7 +58,7 @@ from ..tables.sql.keys import Listed
 
 Int32s: TypeAlias = NDArray[np.int32]
 
-RULE = "a list of public keys (for several columns, a table or a list of lists)"
+RULE = "a list of public keys (for several columns, a table or lists)"
 #: The most groups: codes are int32.
 MOST = (1 << 31) - 2
 #: The name of a single key column, and of the share of the loss for partition selection.

@@ -592,7 +592,7 @@ def attributes_of(categories: Any, bins: Any, bounds: Any) -> dict[str, Bins]:
     axes = {}
     for name in dict.fromkeys([*listed, *edges, *limits]):
         if checks.text("categories", name) in (COUNT, ERROR):
-            rule = f"for columns not named {name!r}, as a column of the answer is"
+            rule = f"for names other than {name!r}, which is a column of the answer"
             checks.fail("categories", rule, name)
         axis = edges.get(name), limits.get(name), listed.get(name)
         axes[name] = axis_of(*axis, f"[{name!r}]")
