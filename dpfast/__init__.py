@@ -1,7 +1,7 @@
 """dpfast: differential privacy that is really private and really fast on large arrays.
 
 A call first spends its privacy loss. It then reads the data in chunks, merges exact summaries of
-the chunks, and makes the private answer from the merged summary. ``dp.median(x, bounds=(0, 1e6),
+the chunks, and draws the private answer from the merged summary. ``dp.median(x, bounds=(0, 1e6),
 epsilon=1.0)`` is a complete call for one column.
 """
 

@@ -66,7 +66,7 @@ def printable(text: str, most: int = MOST) -> str:
     Raises
     ------
     TypeError
-        If it is not text.
+        If `text` is not a string.
 
     Examples
     --------

@@ -1,16 +1,17 @@
 """Mechanisms and sources of your own, released by one function that spends their loss.
 
-A *source* is a column that can be read any number of times: an object with the attributes of
-`Source` is data wherever an array is. A *mechanism* is an object with the attributes of
+A *source* is a column that can be read any number of times. Every function that takes an array also
+takes an object with the attributes of `Source`. A *mechanism* is an object with the attributes of
 `Mechanism`: `release` spends its loss and runs it. `integer_noise` returns exact noise for a
 mechanism, and `key_rule` decides which private keys a mechanism may show. The functions of
 `dpfast.sensitivity` accept a statistic that inherits `KnownSensitivity`. `checks` check arguments,
-and `relation_of` returns the neighboring relation of a call. `Files` are opened once, and many
-releases read them in `SharedPasses`; a `DatabaseTable` stays where it is. The names listed here are
-public and stable, as described on the page on stability. The page on extending dpfast has whole
-examples.
+and `relation_of` returns the neighboring relation of a call. `Files` opens data files once, and
+`SharedPasses` reads them once for many releases. A `DatabaseTable` is read where it is, in its
+database. All names listed here are public and stable, as the page on stability says. The page on
+extending dpfast has whole examples.
 
-The proof is yours: `release` charges the `loss` that a mechanism states, and cannot check it.
+You have to prove the loss: `release` charges the `loss` that a mechanism states, and cannot check
+whether it is right.
 """
 
 from __future__ import annotations
@@ -115,26 +116,26 @@ def release(
     Privacy
     -------
     The answer satisfies ``mechanism.loss`` under ``mechanism.neighbors`` if, for all neighbors, the
-    distributions of ``finish(reduce(source), generator)`` are as close as this loss requires: the
-    mechanism claims this, and its author has to prove it. The loss is spent before a row is read or
-    a bit is drawn; it is not refunded if something fails later. Losses of several calls add up
-    (basic composition, Dwork, McSherry, Nissim and Smith, TCC 2006).
+    distributions of ``finish(reduce(source), generator)`` are as close as this loss requires. The
+    author of the mechanism has to prove this. The loss is spent before a row is read or a bit is
+    drawn; it is not refunded if something fails later. Losses of several calls add up (basic
+    composition, Dwork, McSherry, Nissim and Smith, TCC 2006).
 
     Parameters
     ----------
     data : array_like, table, file or source
         As in `dpfast.sum`; a table needs an `axis`.
-    mechanism : Mechanism, or what has as much as `MechanismLike`
-        Its ``reduce`` is given one source, or with `axis` a list with one for each column.
+    mechanism : Mechanism or MechanismLike
+        Its ``reduce`` gets one source. With `axis` it gets a list with one source for each column.
     axis : {None, 0, -2}, optional
         With 0 there is an answer for each column, and a row is one record; -2 means the same.
     where : array_like of bool, shape (n,), optional
         A mask of the rows to use; each entry must be a function of its row alone. The number of
-        these rows is private. A row that is replaced may also enter or leave the mask: the loss has
-        to cover that.
+        these rows is private. Under "replace", the old row may be in the mask and the new row not:
+        the loss has to cover this.
     read : bool, default True
-        Whether data are rows to be read. If not, ``reduce`` is given the data unchanged: numbers of
-        the caller, or an object that another library reads.
+        If True, dpfast reads `data` as rows. If False, ``reduce`` gets `data` unchanged, for
+        instance numbers that the caller computed, or an object that another library reads.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default the budget
         of the ``with`` block.
@@ -155,7 +156,7 @@ def release(
 
     Notes
     -----
-    Cost: the mechanism's functions.
+    Cost: the time of the mechanism's own functions.
 
     Examples
     --------
@@ -264,38 +265,39 @@ def integer_noise(
 ) -> IntegerNoise:
     """Return exact noise for integers whose sensitivity is known.
 
-    The noise has the distribution with the least standard deviation for the loss: discrete Laplace,
-    staircase or Gaussian.
+    The distribution is discrete Laplace, staircase or Gaussian: the one with the least standard
+    deviation for the loss. Staircase noise is used only if it saves more than 5 percent.
 
     Parameters
     ----------
     loss : Loss
-        The loss of all the integers together.
+        The loss of the whole list of integers.
     l1 : int, default 1
-        The L1 sensitivity of the integers together.
+        The L1 sensitivity of the list: the largest sum of absolute differences between neighbors.
     l2 : float, Fraction or Decimal, optional
-        Their L2 sensitivity; by default the largest that `l1` and `linf` allow.
+        The L2 sensitivity of the list; by default the largest that `l1` and `linf` allow.
     l0 : int, optional
-        How many of the integers differ at once; by default the largest number that `l1` allows.
-        Give 1 for a single integer.
+        The largest number of integers that differ between neighbors; by default `l1`. Give 1 for a
+        single integer.
     linf : int, optional
-        Their L-infinity sensitivity; by default the largest that `l1` and `l2` allow.
+        The largest difference of a single integer; by default the largest that `l1` and `l2` allow.
 
     Returns
     -------
     IntegerNoise
-        ``add(values, generator)`` returns the values with noise, ``deviation`` is its standard
-        deviation, and ``within(failure)`` the bound that noise exceeds with a failure probability.
-        Its ``loss`` is its actual loss, at most the requested one.
+        ``add(values, generator)`` returns the values with noise. ``deviation`` is the standard
+        deviation of the noise. The noise in a number is larger than ``half_width(failure)`` with a
+        probability of at most `failure`. ``loss`` is the actual loss, at most the requested one.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument, or a loss so small that its noise cannot be sampled.
+        For a bad argument, or for a loss so small that its noise cannot be sampled.
 
     Notes
     -----
-    NOT PRIVATE by itself: it returns noise. `release` spends for a mechanism that adds it.
+    NOT PRIVATE by itself: it spends nothing. Add the noise in a mechanism, and run the mechanism
+    with `release`, which spends its loss.
 
     Examples
     --------
@@ -325,7 +327,7 @@ def integer_noise(
 def key_rule(
     loss: privacy.Loss, max_groups: int = 1, *, neighbors: Neighbors = "add-remove"
 ) -> PartitionSelection:
-    """Return the partition selection rule that shows private keys of the fewest people.
+    """Return the partition selection rule that shows a private key from the fewest people on.
 
     Parameters
     ----------
@@ -339,9 +341,9 @@ def key_rule(
     Returns
     -------
     PartitionSelection
-        ``keep_one(people, generator.stream())`` draws whether a key of that many people is shown,
-        ``keep`` does so for an array, and ``probability(people)`` is the probability that such a
-        key is shown.
+        ``probability(people)`` is the probability that a key of `people` persons is shown.
+        ``keep_one(people, generator.stream())`` draws whether it is shown, and ``keep`` draws for
+        an array of such numbers.
 
     Raises
     ------
@@ -350,9 +352,9 @@ def key_rule(
 
     Notes
     -----
-    NOT PRIVATE by itself: `release` spends the `loss` of the rule. Keys that nobody has are never
-    shown (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022;
-    ``dpfast/selection/key_selection.py`` for more keys than one).
+    NOT PRIVATE by itself: `release` spends the `loss` of the rule. A key that nobody has is never
+    shown. The proof is by Desfontaines, Voss, Gipson and Mandayam (PoPETs 2022) for one key a
+    person, and in ``dpfast/selection/key_selection.py`` for more.
 
     Examples
     --------

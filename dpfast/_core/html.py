@@ -13,7 +13,7 @@ __all__ = ["facts", "table"]
 
 #: Longer texts of values are cut.
 LONGEST = 200
-#: The most rows of a table that unfolds; the browser gets no more.
+#: The most rows that unfold; further rows are left out.
 MOST = 10_000
 
 
@@ -25,7 +25,7 @@ def table(titles: Iterable[str], rows: Iterable[Iterable[str]], shown: int | Non
     titles : iterable of str
     rows : iterable of iterables of str
     shown : int, optional
-        How many rows are shown; the others unfold, which takes no script.
+        How many rows are shown at first; a click unfolds the others, without a script.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def table(titles: Iterable[str], rows: Iterable[Iterable[str]], shown: int | Non
     Raises
     ------
     AttributeError
-        If a cell is no text.
+        If a cell is not a string.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def _table(head: str, lines: Iterable[str]) -> str:
 
 
 def facts(title: str, about: Mapping[str, Any], details: str = "") -> str:
-    """Return HTML of a title, a table of names with their values, and further HTML.
+    """Return HTML with a title, a table of names and values, and the HTML text `details`.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def facts(title: str, about: Mapping[str, Any], details: str = "") -> str:
     Raises
     ------
     AttributeError
-        If a name is no text.
+        If a name is not a string.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def facts(title: str, about: Mapping[str, Any], details: str = "") -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return a text escaped for HTML, with characters that hide or turn text written as codes."""
+    """Return a text escaped for HTML; characters that hide or reverse text are shown as codes."""
     # A no-break space stays: it keeps words together.
     parts = (printable(part, len(part) + 4) for part in text.split("\xa0"))
     return escape("\xa0".join(parts))

@@ -1,8 +1,8 @@
-"""An allocation of a budget: paid once, then used up by many answers that pay nothing more.
+"""A part of a budget that is spent at once, for many answers that come later.
 
-`release` returns no number here but the right to ask: the data that a mechanism has read, if any,
-and the generator of its answers. The caller sees to it that all answers together cost no more than
-the allocation.
+`release` returns no answer here. It returns what the later answers need: the data that the
+mechanism has read, if any, and the generator of random bits. The caller has to ensure that all
+later answers together cost no more than the allocation.
 """
 
 from __future__ import annotations

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from .ledger.streams import Record
 
 
-#: The part of a limit's delta that a rho loss takes when it is converted to epsilon: 100 such
-#: losses fit. All of delta would save each little epsilon, which grows with the root of ln(1 /
-#: delta).
+#: The part of the limit's delta that one rho loss takes when it is converted to epsilon, so that
+#: 100 such losses fit. A larger part would save little epsilon, because epsilon grows only with the
+#: root of ln(1 / delta).
 RHO_DELTA = Fraction(1, 100)
 _DOWN = Context(prec=4, rounding=ROUND_DOWN, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
@@ -70,21 +70,21 @@ class Budget(Payer):
     """A limit on the total privacy loss of all releases about one dataset, summed exactly.
 
     Amounts are exact fractions: ``0.1`` means one tenth, and ten spends of 0.1 leave exactly 0 of
-    1.0. A spend is recorded before data or randomness are touched, and the spent budget is not
-    refunded. Losses add up by basic composition, and the limit is checked before each call (a
-    privacy filter), so the sequence of calls may depend on earlier answers.
+    1.0. A spend is recorded before data are read or random bits are drawn, and it is never
+    refunded. Losses add up by basic composition. The limit is checked before each call (a privacy
+    filter), so later calls may depend on earlier answers.
 
-    Without `path` the ledger is in memory. A forked child is refused, because its parent would not
-    see its spends. With `path` the ledger is a file, and a spend is on the disk before the data are
-    touched. Any number of objects, threads and processes (forked or not) may spend from one file at
-    the same time. If a process is killed at any moment, the file holds no less than what was
-    released.
+    Without `path` the ledger is in memory. A forked child process cannot spend from it, because the
+    parent would not see these spends. With `path` the ledger is a file, and a spend is on the disk
+    before the data are read. Any number of objects, threads and processes (forked or not) may spend
+    from one file at the same time. Even if a process is killed, the file has an entry for each
+    release.
 
     In a ``with budget:`` block, the budget pays for every release that is called without the
-    argument `budget`; in nested blocks, the innermost budget pays. The block belongs to the context
-    (`contextvars`): to an asyncio task and the tasks that it starts, including
-    ``asyncio.to_thread``. A new ``threading.Thread`` is in no block: start a block in the thread,
-    or run the thread in ``contextvars.copy_context()``.
+    argument `budget`; in nested blocks, the innermost budget pays. A block holds for its context
+    (`contextvars`): for an asyncio task and the tasks that it starts, also by
+    ``asyncio.to_thread``. It does not hold in a new ``threading.Thread``: start a block in that
+    thread, or run it in ``contextvars.copy_context()``.
 
     Parameters
     ----------
@@ -93,49 +93,50 @@ class Budget(Payer):
     delta : float, Fraction or Decimal, default 0
         Limit on the sum of deltas.
     rho : float, Fraction or Decimal, optional
-        Limit of a zero-concentrated budget, instead of `epsilon`. A pure spend counts as epsilon
-        tanh(epsilon / 2), or less where the distribution of its noise or draws is known
-        (`dpfast.privacy.Draws`), rounded up. In an (epsilon, delta) budget a loss of rho counts as
-        the epsilon of `dpfast.privacy.ZCDP.to_approx` at a hundredth of the limit's delta, and as
-        that delta: this is valid but not tight. A rho budget accepts a loss of epsilon and delta
-        only from Gaussian noise, as in counts, sums, means, histograms and marginals.
+        Limit of a zero-concentrated (zCDP) budget, instead of `epsilon`. In such a budget a pure
+        loss counts as a rho of epsilon tanh(epsilon / 2), or less if the distribution of its noise
+        is known (`dpfast.privacy.Draws`). A loss of epsilon and delta is accepted only from
+        Gaussian noise, as in counts, sums, means, histograms and marginals. In an (epsilon, delta)
+        budget, each loss of rho takes a hundredth of the limit's delta and the epsilon of
+        `dpfast.privacy.ZCDP.to_approx` for it: this is valid but not tight.
     neighbors : {"replace", "add-remove"}, optional
-        The neighboring relation of the limit, by default the relation of the first spend. It is the
-        default for every call that this budget pays for. In a budget for replace, a loss under
-        add-remove counts twice its epsilon, or four times its rho. A budget for add-remove refuses
-        a loss under replace.
+        The neighboring relation of the limit, by default the relation of the first spend. It is
+        also the default for every call that this budget pays for. In a budget for "replace", a loss
+        under "add-remove" counts as twice its epsilon, or as four times its rho. A budget for
+        "add-remove" refuses a loss under "replace".
     ids : str, optional
-        The name of the id, if the privacy unit of the limit is a person. Neighbors then differ in
-        one person, that is in all rows of one id: these rows are added or removed (add-remove), or
-        are replaced by all rows of a new id (replace). By default the first spend decides whether
-        the privacy unit is a row or a person, and which id identifies a person. A loss for the
-        other unit, or for another id, is refused.
+        The name of the column of ids, if the privacy unit of the limit is a person, that is all
+        rows of one id. Neighbors then differ in one person, whose rows are added or removed
+        ("add-remove"), or are replaced by the rows of another person ("replace"). By default the
+        first spend decides whether the unit is a row or a person, and which column has the ids. A
+        loss for another unit or another column of ids is refused.
     max_rows : int, optional
-        Only with `ids`: the largest number of rows of a person. It must be public (guaranteed by
-        whoever collects the data), and not be computed from these data. The budget then also
-        accepts a loss under add-remove whose privacy unit is a row, by group privacy; see Notes.
-        Without `max_rows` such a loss is refused, because it promises little to a person with many
-        rows.
+        Only with `ids`: the largest number of rows that one person has. It must be publicly known,
+        and not be computed from the data. With it, the budget also accepts a loss whose privacy
+        unit is a row, under "add-remove", and charges more for it (group privacy; see Notes).
+        Without `max_rows` such a loss is refused, because it protects a person with many rows too
+        little.
     period : {"day", "week", "month", "year"}, optional
-        The limit holds for each of these calendar periods, in UTC: the spends in one period add up
-        to at most `epsilon` (or `rho`), and over k periods to at most k times as much. By default
-        the limit is for all time. Entries of earlier periods stay in the history. If the clock is
-        set back, the period does not change; if it is set ahead, the limit renews too early.
+        If given, the limit renews with each day, week, month or year, in UTC. The spends of k
+        periods then add up to at most k times the limit. By default the limit is for all time.
+        Entries of earlier periods stay in the history. If the clock is set back, the period does
+        not change. If the clock is set ahead, the limit renews too early.
     name : str, optional
-        The name of the ledger, in your words.
+        A name for the ledger, for people who read it.
     path : str or path-like, optional
-        The file of the ledger, which is made if it does not exist. If it exists, the limit, the
-        relation and the name may be left out; if they are given, they must equal those of the file.
+        The file of the ledger. A new file is made if there is none. For an existing file, the
+        limit, the relation and the name may be left out; if given, they must equal the values in
+        the file.
     timeout : float, default 30
-        Seconds to wait for other processes that write to the file.
+        How many seconds to wait while other processes write to the file.
 
     Raises
     ------
     ArgumentError
         If no limit or two kinds of limit are given, or if the file has another limit.
     LedgerError
-        If the file cannot be used: it is not a ledger, was created by a newer version, is damaged,
-        or cannot be written. `LedgerBusyError` if it stayed locked.
+        If the file is not a ledger, is damaged, was created by a newer version, or cannot be
+        written. `LedgerBusyError` if another process keeps it locked for longer than `timeout`.
 
     See Also
     --------
@@ -143,25 +144,26 @@ class Budget(Payer):
 
     Notes
     -----
-    Adding or removing a person adds or removes at most k rows, where k is `max_rows`, so a loss per
-    row under add-remove counts as k epsilon, as k**2 rho, or as delta (exp(k epsilon) - 1) /
-    (exp(epsilon) - 1). Replacing a person is removing one and adding another: twice as many rows. A
-    loss per row under replace is refused, because it says nothing about two people with different
-    numbers of rows. Group privacy: see `dpfast.privacy.group`.
+    Group privacy (`dpfast.privacy.group`): a person has at most k rows, where k is `max_rows`. So a
+    loss per row under "add-remove" counts for a person as k epsilon, as k**2 rho, or as delta
+    (exp(k epsilon) - 1) / (exp(epsilon) - 1). In a budget for "replace" k is twice `max_rows`,
+    because the rows of one person are removed and the rows of another are added. A loss per row
+    under "replace" is refused, because it says nothing about two people with different numbers of
+    rows.
 
-    The file is an SQLite database on a local disk (not on a network drive, whose locks cannot be
-    relied upon). While it is in use, there is a second file whose name ends in ``-wal``, which
-    belongs to it and remains after a kill until the next use. Move both files together, and then
-    run ``dpfast budget move FILE``; otherwise a moved or copied file is refused, because it could
-    be spent twice. Both files can be read by their owner alone. Restoring an old copy undoes
-    spends. A process that has seen later entries refuses the old copy, but a new process cannot
-    notice it. A pickle of a budget with a path opens that path again. A budget in memory cannot be
-    pickled.
+    The file is an SQLite database. Keep it on a local disk: the locks of network drives are not
+    reliable. While the ledger is in use, it has a second file, whose name ends in ``-wal``; after a
+    kill this file stays until the next use. To move a ledger, move both files together and then run
+    ``dpfast budget move FILE``. Without this command a moved or copied ledger is refused, because
+    both copies could be spent. Only their owner can read the two files. Restoring an old copy
+    undoes spends: a process that has seen later entries refuses the old copy, but a new process
+    cannot notice it. A pickle of a budget with a path opens that path again. A budget in memory
+    cannot be pickled.
 
-    Cost: some microseconds in memory; in a file less than a millisecond and five synchronous writes
-    to the disk, for any number of entries. Opening checks the sums and the last 1,000 entries, in
-    some hundredths of a second. All entries are checked by the calls that read all of them:
-    `history`, `export` and `to_dict`, at about 40,000 entries a second.
+    Cost: a spend takes some microseconds in memory. In a file it takes less than a millisecond and
+    five synchronous writes to the disk, for any number of entries. Opening a ledger checks its sums
+    and its last 1,000 entries, in some hundredths of a second. `history`, `export` and `to_dict`
+    read and check all entries, about 40,000 a second.
 
     Examples
     --------
@@ -289,7 +291,7 @@ class Budget(Payer):
 
     @property
     def name(self) -> str:
-        """The name of the ledger."""
+        """The name of the ledger, or an empty text."""
         return self._name
 
     @property
@@ -328,17 +330,17 @@ class Budget(Payer):
 
     @property
     def max_rows(self) -> int | None:
-        """The public bound of the number of rows of a person, or None."""
+        """The public bound on the rows of one person (the argument `max_rows`), or None."""
         return self._max_rows
 
     @property
     def period(self) -> str | None:
-        """The period of the calendar with which the limit renews, or None."""
+        """The calendar period after which the limit renews, such as "month", or None."""
         return self._period
 
     @property
     def spent(self) -> dict[str, Fraction]:
-        """The loss spent, in this period if the limit renews, as exact fractions by name."""
+        """The loss spent (in this period, if the limit renews), as exact fractions by name."""
         return self._named(self._state().spent)
 
     @property
@@ -348,11 +350,11 @@ class Budget(Payer):
 
     @property
     def history(self) -> History:
-        """The ledger entries in order: what was spent, and answers only if they were recorded.
+        """The ledger entries in order. An entry has an answer only if `record` or `settle` stored
+        it.
 
-        For a ledger in a file every entry is read and checked, while opening the ledger checks only
-        its sums and its last 1,000 entries. So damage in older entries is found here, and by
-        `export` and `to_dict`.
+        For a ledger in a file this reads and checks every entry. So it finds damage in old entries,
+        which opening the ledger does not: that checks only the sums and the last 1,000 entries.
         """
         return History(self._storage.history())
 
@@ -379,18 +381,19 @@ class Budget(Payer):
         note : str, optional
             A note for the ledger, by default the note of `noted`.
         ids : str, optional
-            The name of the id if the loss protects all rows of one id; by default it protects a
-            row. The empty text stands for ids without a name, such as an array: they are taken as
-            the ids of the budget, or are named "ids" by the first spend.
+            The name of the column of ids, if the loss protects all rows of one id. By default the
+            loss protects one row. An empty text stands for ids without a name, such as an array:
+            they count as the ids of the budget, or get the name "ids" if this is the first spend.
         record : mapping, optional
-            All public facts of the release, as JSON types, which the ledger shows.
+            Public facts of the release, as JSON types, which the ledger shows.
 
         Raises
         ------
         BudgetError
             If the loss is more than what remains, cannot be converted for this budget, or is for
-            another unit; or if this process is a fork. The message shows the spent, requested and
-            remaining loss, and what would fit, or what to pass instead. Nothing was recorded.
+            another privacy unit. Also if this process is a fork and the ledger is in memory. The
+            message shows the spent, requested and remaining loss, and what would fit. Nothing was
+            recorded.
         LedgerError
             If the file of the ledger cannot be used. Nothing may be released.
         """
@@ -401,9 +404,9 @@ class Budget(Payer):
         note = checks.text("note", note) or (here.notes[-1] if here.notes else "")
         column = None if ids is None else checks.text("ids", ids)
         words = checks.text("what", what)
-        # The record of a question about data in memory never changes, so it is made only when it is
-        # read. A record without a question may refer to the caller's objects, and other data may
-        # change, so these are written down now.
+        # The record of a statistic of data in memory never changes, so it is formatted only when
+        # somebody reads it. Other records may refer to objects of the caller, or to data that
+        # change, so they are formatted now.
         is_kept = (
             isinstance(record, ReleaseRecord)
             and record.question is not None
@@ -425,13 +428,15 @@ class Budget(Payer):
         part = self._part
         if keys == []:
             raise BudgetError(
-                "budget refused the spend: a key pays for one spend, and this key was used before"
+                "budget refused the spend: a key pays for one spend, so use Budget.once again"
             )
         if part is None:
             key = keys.pop() if keys else None
             return self._storage.append(lambda state: self._decide(state, spend), key)
         if keys:
-            raise BudgetError("budget refused the spend: a key cannot pay for a part of the rows")
+            raise BudgetError(
+                "budget refused the spend: Budget.once does not work for a part of Budget.parallel"
+            )
         named = replace(spend, what=f"{spend.what} where {part.label}".lstrip())
         return part._block.pay(
             part._number,
@@ -447,7 +452,7 @@ class Budget(Payer):
         Parameters
         ----------
         note : str
-            The reason for the spends, in your words. It must not come from the data.
+            Any text, such as the reason for the spends. It must not come from the data.
 
         Returns
         -------
@@ -471,48 +476,48 @@ class Budget(Payer):
 
     @contextmanager
     def parallel(self, column: Any, groups: Any) -> Iterator[Parts]:
-        """Spend the largest loss of releases about disjoint parts of the rows.
+        """Spend only the largest loss of releases about disjoint parts of the rows.
 
         ``parts[group](dp.median, ages, ...)`` is a release about the rows whose value in `column`
-        is `group`: it passes `where` and `budget` itself. Under add-remove, all releases in the
-        ``with`` block together cost the largest total of a part. Under replace a row may leave one
-        part and enter another, so they cost the sum of the two largest totals. For statistics of
-        many groups at once, or with people as the privacy unit, use `dpfast.group_by`.
+        is `group`. It passes the arguments `where` and `budget` for you. For each part, the losses
+        of its releases add up to a total. Under "add-remove" the ``with`` block costs the largest
+        of these totals. Under "replace" it costs the sum of the two largest, because a replaced row
+        may leave one part and enter another. For statistics of many groups at once, or if the
+        privacy unit is a person, use `dpfast.group_by`.
 
         Parameters
         ----------
         column : array_like
-            One value for each row, in the order of the rows: integers, text, bytes or dates. It
-            must depend on each row alone (a column of the table), and not be computed from other
-            rows. It is read once.
+            One value for each row, in the order of the rows: integers, text, bytes or dates. Each
+            value must depend on its row alone, as in a column of the table. The column is read
+            once.
         groups : array_like
-            Different values, which must be public and not be taken from the data. Rows with
-            another value, or without one, belong to no part.
+            Different values of `column`. They must be public, and not be taken from the data. A row
+            with any other value, or with a missing value, belongs to no part.
 
         Yields
         ------
         mapping
-            A part for each group. ``part(function, data, ...)`` runs a release that takes `where`;
-            ``part.cost(...)`` is the loss that the release would add to the ledger; `spent` of a
-            part is the sum of its losses, and `spent` of the mapping is the loss that the ledger
-            was charged.
+            The part of each group. ``part(function, data, ...)`` runs a release that takes `where`.
+            ``part.cost(...)`` returns the loss that this release would add to the ledger.
+            ``part.spent`` is the sum of the losses of the part, and ``parts.spent`` is the loss
+            that the whole block has cost so far.
 
         Raises
         ------
         ArgumentError, ArgumentTypeError
             If an argument breaks its rule.
         BudgetError
-            If the privacy unit of the budget is a person, who may have rows in several parts.
+            If the privacy unit of the budget is a person: a person may have rows in several parts.
 
         Notes
         -----
-        Privacy: between two neighbors only the releases about the parts of the differing row have a
-        loss (one part under add-remove, two under replace), and these losses add up. A release is
-        charged before it runs, by the increase of the block's total, so after a kill the ledger
-        holds no less than was released, and later releases may depend on earlier answers. The proof
-        is in ``dpfast/budget/parallel.py``; McSherry, SIGMOD 2009; `dpfast.privacy.parallel` is the
-        rule for losses. Threads may share a block. A fork is refused, and a block cannot be
-        resumed: another block about the same column is paid for again.
+        Privacy: neighbors differ in one row, which is in one part (under "replace", in two). Only
+        the releases about these parts have a loss, and their losses add up. The proof is in
+        ``dpfast/budget/parallel.py``; see also McSherry, SIGMOD 2009. `dpfast.privacy.parallel` is
+        the same rule for losses. Each release is charged before it runs, by the increase of the
+        block's cost, so later releases may depend on earlier answers. Threads may share a block. A
+        forked process cannot use it. A second block about the same column is paid for anew.
 
         Examples
         --------
@@ -555,22 +560,22 @@ class Budget(Payer):
 
     @contextmanager
     def once(self, key: str) -> Iterator[None]:
-        """Pay for the one spend in the block of a ``with`` only once in the life of the ledger.
+        """Pay only once for the spend in the ``with`` block, however often the block is run.
 
-        If an entry has the key already, nothing is paid.
+        If the ledger already has an entry with this key, nothing is charged.
 
         Privacy
         -------
-        Release nothing but the return value of `settle`. Then only one answer is released for one
-        spend, even if several computations ran. Each computation has independent randomness, and
-        the choice among them (the first that was recorded) does not depend on the others, which
-        nobody sees.
+        Release nothing except the return value of `settle`. Then only one answer is released for
+        one spend, even if the block runs several times. Each run draws its own noise, and `settle`
+        returns the answer of the run that recorded first. That choice does not depend on the
+        answers, and nobody sees the answers of the other runs.
 
         Parameters
         ----------
         key : str
-            An identifier of this spend: for example a digest of the query and of the data's
-            version. It must not come from the data.
+            An identifier of this spend, such as a digest of the query and of the version of the
+            data. It must not be computed from the rows.
 
         Returns
         -------
@@ -600,7 +605,7 @@ class Budget(Payer):
         return self._here.entry
 
     def settle(self, answer: object) -> Any:
-        """Return the answer recorded with the last entry of this thread, or else record this one.
+        """Return the answer stored with this thread's last entry; if there is none, store this one.
 
         Parameters
         ----------
@@ -609,7 +614,7 @@ class Budget(Payer):
 
         Returns
         -------
-        The recorded answer, of numbers, texts, lists and dicts.
+        The stored answer, made of numbers, texts, lists and dicts.
 
         Raises
         ------
@@ -627,7 +632,7 @@ class Budget(Payer):
         return self._recorded(plain(answer))[1]
 
     def entry(self, key: str) -> tuple[int, Any] | None:
-        """Return the number and the recorded answer of the entry with a key.
+        """Return the number and the stored answer of the entry that `once` made for a key.
 
         Parameters
         ----------
@@ -665,7 +670,7 @@ class Budget(Payer):
         Raises
         ------
         BudgetError
-            For the first mechanism whose loss does not fit into the limit.
+            If the loss of a mechanism does not fit into what the mechanisms before it leave.
 
         Examples
         --------
@@ -690,8 +695,8 @@ class Budget(Payer):
     def move(cls, path: str | os.PathLike[str]) -> Self:
         """Record that a ledger file was moved to this path, or is a restored backup.
 
-        By this call you state that nobody spends from a copy of the file, here or elsewhere, and
-        that the file holds all spends. No program can check these two statements.
+        By this call you state that the file holds all spends, and that nobody spends from another
+        copy of the file. dpfast cannot check this.
 
         Parameters
         ----------
@@ -725,8 +730,8 @@ class Budget(Payer):
     def record(self, answer: object) -> None:
         """Record a released answer with the last entry of this thread, or of this asyncio task.
 
-        A ledger holds no answers unless you call this, so the ledger may be shown to people who
-        must not see the answers.
+        Without this call a ledger holds no answers. So it can be shown to people who must not see
+        the answers.
 
         Parameters
         ----------
@@ -766,8 +771,8 @@ class Budget(Payer):
         Returns
         -------
         str
-            One object, with the entries as ``lines``. Each amount has its ``value`` as a float and
-            ``exact`` as a ratio. Recorded answers are included.
+            One JSON object; its ``lines`` are the entries, with stored answers. Each amount is a
+            pair of ``value``, a float, and ``exact``, a ratio.
 
         Examples
         --------
@@ -783,9 +788,10 @@ class Budget(Payer):
         Returns
         -------
         dict
-            For ``json.dumps``. ``fractions.Fraction(text)`` reads an amount (one of more than 3000
-            digits is hexadecimal). The dict cannot be converted back to a budget in memory, because
-            both could be spent; ``dp.Budget(path=...)`` opens a ledger in a file again.
+            A dict that ``json.dumps`` accepts. ``fractions.Fraction(text)`` reads an amount;
+            amounts of more than 3000 digits are hexadecimal. A dict cannot be made into a budget
+            again, because both could be spent. ``dp.Budget(path=...)`` opens a ledger that is in a
+            file.
 
         Examples
         --------
@@ -801,7 +807,7 @@ class Budget(Payer):
         Returns
         -------
         dict
-            Each amount has its `value`, a float, and `exact`, as text.
+            Each amount is a pair of ``value``, a float, and ``exact``, a text.
 
         Examples
         --------
@@ -894,29 +900,30 @@ class Budget(Payer):
     ) -> Loss | dict[str, Loss]:
         """Return the loss that a call would spend from this budget, without running it.
 
-        Arguments are checked, and no rows are read. Scores of a selection are arguments, so they
-        are checked. The loss may be more than what remains of the budget.
+        The arguments are checked, including the scores of a selection, but no rows are read. The
+        loss may be more than what remains of the budget.
 
         Parameters
         ----------
         function : callable
             A release of this library, such as ``dp.median``.
         *args, **kwargs
-            Its arguments, without ``budget``.
+            The arguments of `function`, without ``budget``.
         parts : bool, default False
-            Return instead the parts into which the call divides its loss. With ``bounds="auto"``,
-            one part is for the bounds.
+            Whether to return the parts into which the call divides its loss. For instance, with
+            ``bounds="auto"`` one part of the loss is for the bounds.
 
         Returns
         -------
         Pure, Approx or ZCDP, or a dict of them by name
-            The loss as this budget counts it: under the neighboring relation of the budget (of the
-            call, if the budget has none yet), and in rho if the limit is in rho.
+            The loss as this budget counts it: under the neighboring relation of the budget, and in
+            rho if the limit is in rho. If the budget has no relation yet, the relation of the call
+            is used.
 
         Raises
         ------
         ArgumentError
-            If an argument of the call breaks its rule, or the function spends nothing.
+            If an argument of the call breaks its rule, or if `function` is not a release.
         BudgetError
             If the loss cannot be converted for this budget.
         """
@@ -995,18 +1002,18 @@ class Budget(Payer):
         if loss is None:
             people = "" if rows is None else f" for {unit} of up to {rows} rows"
             mend = "a smaller loss" if spend.neighbors == "add-remove" else "that to the call"
-            words = f"which has no meaning under neighbors={wanted!r}{people}: pass {mend}"
+            words = f"which says nothing about neighbors={wanted!r}{people}: pass {mend}"
             self._refuse(state, spend, words)
         if isinstance(self._limit, ZCDP):
             rho, call_loss = rho_of(loss), cast(Any, spend.loss)
             if rho is None:
                 least_rho = decimal(_four(ZCDP.largest(call_loss.epsilon, call_loss.delta).rho))
                 mend = f"use a budget with delta, or rho={least_rho} if the call takes it"
-                self._refuse(state, spend, f"and delta > 0 has no price in a rho budget: {mend}")
+                self._refuse(state, spend, f"but a budget in rho cannot count this delta: {mend}")
             return wanted, ZCDP(rho)
         if isinstance(loss, ZCDP):
             if not self._limit.delta:
-                words = "and rho has no price in a budget without delta: use Budget(rho=...)"
+                words = "but a budget without delta cannot count a loss in rho: use Budget(rho=...)"
                 self._refuse(state, spend, words)
             return wanted, in_epsilon(loss, self._limit.delta * RHO_DELTA)
         return wanted, loss
@@ -1014,8 +1021,8 @@ class Budget(Payer):
     def _fitting(self, state: State, spend: Spend, counted: Amounts, share: Share | None) -> str:
         """Describe which smaller loss would fit, in 4 digits, if a spend exceeds what remains.
 
-        The loss is in the terms of the call, however the ledger counts it: the epsilon or rho of
-        the call is reduced until the counted loss fits, and so is the delta.
+        The result is in the units of the call: its epsilon or rho, and its delta, are reduced until
+        the loss that the ledger would count fits.
         """
         left, words, loss = self._left(state), list[str](), cast(Any, spend.loss)
         main = "rho" if isinstance(self._limit, ZCDP) else "epsilon"
@@ -1035,7 +1042,7 @@ class Budget(Payer):
             words.append(f"{name} <= {decimal(_four(high if fits(_four(high)) else low))}")
         if counted.delta > left.delta:
             words.append(f"delta <= {decimal(_four(loss.delta * left.delta / counted.delta))}")
-        return f"; {', '.join(words)} in all would fit"
+        return f"; a call with {' and '.join(words)} in total would fit"
 
     def _unit(self, state: State) -> Unit | None:
         """Return the privacy unit of the limit, or None if none is declared yet."""
@@ -1063,19 +1070,19 @@ class Budget(Payer):
 
     def _refuse_late(self, state: State, spend: Spend, wanted: str, present: str) -> NoReturn:
         self._refuse(
-            state, spend, f"by a budget for {wanted}, while the first spend from the same file was "
+            state, spend, f"but this budget is for {wanted}, and the first spend from its file was "
             f"for {present}"
         )  # fmt: skip
 
     def _refuse_unit(self, unit: Unit, call: Unit) -> NoReturn:
         if unit == Unit():
-            owner, instead = "rows, as its first spend was,", "leave ids out of the call"
+            owner, instead = "rows (the unit of its first spend)", "leave ids out of the call"
         else:
             owner, instead = str(unit), f"pass ids={unit.ids!r} to the call"
         if call == Unit():
             other = (
-                f"say Budget(ids={unit.ids!r}, max_rows=...) if a person is publicly known to have "
-                "at most so many rows"
+                f"use Budget(ids={unit.ids!r}, max_rows=...) with a publicly known limit on the "
+                "rows of a person"
             )
         else:
             other = f"use another budget, Budget(ids={call.ids!r})"
@@ -1084,13 +1091,13 @@ class Budget(Payer):
     def _refuse_parts(self, unit: Unit | None) -> None:
         if self._period is not None:  # a block could count spends of more than one period
             raise BudgetError(
-                "budget that renews refused a release about a part of the rows: pass where and "
-                "budget to the call itself"
+                "budget with a period does not allow Budget.parallel: pass where and budget to "
+                "the call"
             )
         if unit not in (None, Unit()):
             raise BudgetError(
-                f"budget for {unit} refused a part: a person may have rows in several parts; "
-                "use dpfast.group_by with ids, or pass where and budget to the call"
+                f"budget for {unit} does not allow Budget.parallel, because a person may have rows "
+                "in several parts: use dpfast.group_by with ids"
             )
 
     def _refuse(self, state: State, spend: Spend, counted: str, less: str = "") -> NoReturn:
@@ -1099,7 +1106,7 @@ class Budget(Payer):
         if spend.ids is not None:
             amount += f" for {self._units(state, spend)[1]}"
         raise BudgetError(
-            f"budget refused the spend: spent {spent}; asked {amount} under "
+            f"budget refused the spend: spent {spent}; requested {amount} under "
             f"neighbors={spend.neighbors!r}, {counted}; left {left}{this}{less}"
         )
 
@@ -1129,9 +1136,9 @@ def in_epsilon(loss: ZCDP, delta: Fraction) -> Approx:
     """Return the loss of a rho, with a `delta`, as it counts in a budget of epsilon and delta.
 
     Each rho-zCDP release is (epsilon', delta)-DP for any delta (`ZCDP.to_approx`, rounded up). The
-    delta used here is a part of the limit, so it does not depend on answers, and basic composition
-    of losses that are chosen in sequence holds as for any (epsilon, delta). It is valid but not
-    tight: a budget of rho that is converted once has room for more.
+    delta used here is a fixed part of the limit, so it does not depend on answers. So basic
+    composition holds, also if each loss is chosen after earlier answers. The sum is valid but not
+    tight: a budget in rho, converted once to epsilon, has room for more releases.
     """
     return loss.to_approx(delta)
 
@@ -1151,7 +1158,7 @@ def _again(
     entry: LastRow | None = None,
     ids: str | None = None,
 ) -> Budget:
-    """Return a budget from its pickle: of the same ledger file, with all rows that were seen."""
+    """Return a budget from its pickle: open the same ledger file, and check for lost entries."""
     budget = Budget(path=path, neighbors=neighbors, ids=ids, timeout=timeout)
     assert budget._file is not None
     if budget._file.header.seal != seal:

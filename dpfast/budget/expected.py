@@ -31,31 +31,32 @@ def expected_error(
     Parameters
     ----------
     function : callable
-        A release of this library, such as ``dp.mean``, or a method of `dpfast.group_by`. Or the
-        `mechanism` of a `dpfast.extend.Prepared`, which takes no arguments.
+        A release of this library, such as ``dp.mean``, or a method of `dpfast.group_by`. Or a
+        mechanism, as `dpfast.extend.prepare` returns it, without further arguments.
     *args, **kwargs
         The arguments of the call. A budget is not spent: only its neighboring relation is used.
     confidence : float, default 0.95
-        The share of all answers, greater than 0 and less than 1.
+        The probability that the error is within the bar: greater than 0 and less than 1.
     rows : int, optional
-        The number of rows that count; by group, of each group. By default the number of rows if it
-        is public: under "replace", if the privacy unit is a row, without `where`. If the answer for
-        this number of rows is mostly noise, a `dpfast.PrivacyAdvice` says so.
+        The number of rows that count, in each group if there are groups. By default it is the
+        actual number if that is public: under "replace", with rows as the privacy unit, without
+        `where`. If the answer for this many rows would be mostly noise, a `dpfast.PrivacyAdvice`
+        says so.
 
     Returns
     -------
     ErrorBar
-        `half_width`, in the units of the answer (for times, of their column): a bound on the
-        distance from the statistic of the clamped rows. Or `ranks`, for quantiles: a bound on the
-        number of rows between the answer and the quantile. Neither is known if the scale of the
-        noise is secret, or if the number of rows is needed and private; `note` is the reason, or
-        the assumption of the error bar. For several statistics by group, `half_width` and `ranks`
-        are dicts by name, with None for what is not known.
+        ``half_width`` is a bound on the distance between the answer and the statistic of the
+        clamped rows, in the units of the answer (for times, of their column). For quantiles,
+        ``ranks`` is a bound on the number of rows between the answer and the quantile. Both are
+        None if the scale of the noise is secret, or if the number of rows is needed and private.
+        ``note`` is the reason, or the assumption of the error bar. For several statistics by group,
+        ``half_width`` and ``ranks`` are dicts by name; unknown entries are None.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, SourceError
-        If an argument breaks its rule, or the function is not a release.
+        If an argument breaks its rule, or `function` is not a release.
 
     See Also
     --------
@@ -63,8 +64,9 @@ def expected_error(
 
     Notes
     -----
-    The error bar depends on public numbers alone. The method `error` of each mechanism has its
-    derivation. An error bar that is only a bound may be a few times too wide.
+    The error bar depends on public numbers alone. Its derivation is in the source of the method
+    `error` of each mechanism. Where the error bar is only an upper bound, it may be a few times too
+    wide.
 
     Cost: microseconds to milliseconds, for the checks of the arguments.
 
@@ -100,10 +102,10 @@ def expected_error(
 def advise_bar(mechanism: Mechanism[Any], bar: ErrorBar, rows: int) -> None:
     """Warn that an answer will be noise, for a public number of rows (of each group).
 
-    An answer is noise if its error bar is as long as the range that is known without data: for a
-    count the number of rows, or their largest weights; for other answers half of their range; for a
-    quantile half of the rows, in ranks. For several columns one noisy answer is enough, and the
-    longest bar is named.
+    An answer counts as noise if its half-width is at least as large as the error of a guess without
+    data. That is the number of rows (times the largest weight) for a count, half of the range for
+    other answers, and half of the rows for a quantile, in ranks. Of several columns one noisy
+    answer is enough, and the warning shows the longest bar.
     """
     part: Any = mechanism
     while (inner := part.parameters.get("inner")) and "statistic" not in part.parameters:
@@ -120,7 +122,7 @@ def advise_bar(mechanism: Mechanism[Any], bar: ErrorBar, rows: int) -> None:
 
 
 def _half_range(part: Any, rows: int) -> Any:
-    """Return half of the range of possible answers for a number of rows; for counts, the range."""
+    """Return the error of a guess without data: half of the range, or the whole for counts."""
     match part:
         case object(statistic=object(name="count" | "histogram" | "marginals", limits=limits)):
             return rows * (limits or (1, 1))[1]

@@ -1,4 +1,4 @@
-"""The entries of a ledger as the table of an auditor: for pandas, as CSV and in notebooks."""
+"""The entries of a ledger as a table: for pandas, as CSV text and in notebooks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from ..privacy import Loss
 from ..privacy.losses import shown
 from .ledger import Amounts, Spend
 
-#: Characters that a spreadsheet takes for the start of a formula.
+#: A text that begins with one of these is a formula for a spreadsheet program.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-#: How many entries a notebook shows: the last ones. The others unfold.
+#: A notebook shows this many of the last entries. A click shows all.
 SHOWN = 50
 #: The fields of `ErrorBar` that a record contains.
 BAR = {"confidence", "half_width", "ranks", "note"}
-#: The fields of a record that become columns of the table. The last word of each names the column.
+#: The fields of a record that become columns of the table. The column has the last word as its
+#: name.
 RECORDED = (
     *("error", "parameters", "data.columns", "data.where", "data.version"),
     *("mechanism", "noise", "program"),
@@ -29,7 +30,7 @@ RECORDED = (
 
 
 def decimal(amount: Fraction) -> str:
-    """Return an amount as decimal text, with the exact ratio where the decimal is rounded."""
+    """Return an amount as decimal text, with the exact ratio if the decimal is rounded."""
     text, ratio = shown(amount)
     if not ratio:
         return text
@@ -47,13 +48,14 @@ def loss_words(loss: Loss) -> str:
 
 
 class History(tuple[Spend, ...]):
-    """The entries of a ledger in order: a tuple of `Spend`, and a table of what was released.
+    """The entries of a ledger in order: a tuple of `Spend`, which can be shown as a table.
 
-    Columns are ``entry`` (its number), ``time`` (UTC), ``what``, its ``loss``, what the ledger
-    ``counted`` of each amount, as floats, and ``note``; then, of the record of the release, as text
-    and empty in entries of before, ``error``, ``parameters``, ``columns``, ``where``, ``version``,
-    ``mechanism``, ``noise`` and ``program``; ``ids`` (empty for a loss of rows) and ``neighbors``
-    of the loss, and ``process``. Recorded answers are no part of it.
+    The table has these columns: ``entry`` (the number), ``time`` (in UTC), ``what`` was released,
+    the ``loss`` of the call, the amounts that the ledger ``counted`` for it (as floats), and the
+    ``note``. Then come facts from the record of the release, as text: ``error``, ``parameters``,
+    ``columns``, ``where``, ``version``, ``mechanism``, ``noise`` and ``program``. They are empty
+    for an entry without a record. The last columns are ``ids`` (empty if the privacy unit is a
+    row), ``neighbors`` and ``process``. The table has no answers.
 
     Examples
     --------
@@ -73,7 +75,7 @@ class History(tuple[Spend, ...]):
         Returns
         -------
         dict
-            ``polars.DataFrame`` and ``pyarrow.table`` take it as it is.
+            ``polars.DataFrame`` and ``pyarrow.table`` accept this dict.
         """
         records = [{} if entry.record is None else dict(entry.record) for entry in self]
         amounts = ["rho"] if any(entry.counted.rho for entry in self) else ["epsilon", "delta"]
@@ -106,7 +108,7 @@ class History(tuple[Spend, ...]):
         Raises
         ------
         MissingExtraError
-            pandas is not installed.
+            If pandas is not installed.
         """
         return extra("pandas", "a table of pandas").DataFrame(self.to_dict())
 
@@ -116,7 +118,8 @@ class History(tuple[Spend, ...]):
         Returns
         -------
         str
-            A text that a spreadsheet would take for a formula begins with an apostrophe.
+            If a spreadsheet program would run a text as a formula, the text gets a leading
+            apostrophe.
         """
         text, columns = io.StringIO(), self.to_dict()
         rows = (map(_no_formula, row) for row in zip(*columns.values(), strict=True))
@@ -124,7 +127,7 @@ class History(tuple[Spend, ...]):
         return text.getvalue()
 
     def to_html(self) -> str:
-        """Return the table as HTML, the last entry first, without columns that are empty.
+        """Return the table as HTML: the last entry first, and only columns that are not empty.
 
         Returns
         -------
@@ -141,7 +144,7 @@ class History(tuple[Spend, ...]):
 
 
 def _no_formula(cell: Any) -> Any:
-    """Return a table cell, quoted where a spreadsheet would run its text as a formula."""
+    """Return a table cell, with an apostrophe before what a spreadsheet takes for a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
@@ -167,7 +170,7 @@ def fact_text(fact: Any) -> str:
     Raises
     ------
     RecursionError
-        If it contains itself.
+        If `fact` contains itself.
 
     Examples
     --------

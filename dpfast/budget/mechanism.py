@@ -14,7 +14,7 @@ Value = TypeVar("Value", covariant=True)
 
 
 class MechanismLike(Protocol[Value]):
-    """The members that `dpfast.extend.release` needs; `Mechanism` explains each of them."""
+    """The members that `dpfast.extend.release` needs of a mechanism; see `Mechanism`."""
 
     @property
     def loss(self) -> Loss:
@@ -29,7 +29,7 @@ class MechanismLike(Protocol[Value]):
         """The name in the ledger."""
 
     def reduce(self, source: Any) -> Any:
-        """Return a noise-free summary of a `source`. It reads rows and no randomness.
+        """Read the rows of a `source` and return a summary without noise. It draws no bits.
 
         Parameters
         ----------
@@ -39,11 +39,11 @@ class MechanismLike(Protocol[Value]):
         Returns
         -------
         Any
-            The argument of `finish`. The summary must not be shown to anyone.
+            The argument of `finish`. It is not private and must not be shown to anyone.
         """
 
     def finish(self, summary: Any, generator: Generator) -> Value:
-        """Turn a `summary` into the answer with the bits of a `generator`. It reads no rows.
+        """Return the answer for a `summary`, with noise from a `generator`. It reads no rows.
 
         Parameters
         ----------
@@ -60,10 +60,10 @@ class MechanismLike(Protocol[Value]):
 
 
 class Mechanism(ABC, Generic[Value]):
-    """Base of mechanisms: their loss, how they run, and the public facts about their answer.
+    """Base class of mechanisms, which `dpfast.extend.release` charges and runs.
 
-    A mechanism has a `loss`, `neighbors`, a `name`, `reduce` and `finish`. All other members have a
-    default. It never changes, and its constructor has checked every argument.
+    A subclass defines `loss`, `neighbors`, `name`, `reduce` and `finish`. All other members have a
+    default. A mechanism is immutable, and its constructor checks every argument.
 
     Attributes
     ----------
@@ -74,21 +74,22 @@ class Mechanism(ABC, Generic[Value]):
     name : str
         The name in the ledger.
     ids : str, optional
-        The name of the id if the privacy unit is a person, "" for ids without a name; None, the
-        default, if it is a row.
+        The name of the column of ids if the privacy unit is a person; "" if the ids have no name.
+        None, the default, means that the privacy unit is a row.
     has_public_rows : bool
-        Whether it uses all rows of a column, and their number is public. False by default.
+        Whether the mechanism uses all rows of a column and their number is public. False by
+        default.
     of_parts : bool
-        Whether its error bar is for rows of each of several parts of the data, whose numbers of
-        rows are private. False by default.
+        Whether the argument `rows` of `error` is the number of rows of each group, which is
+        private, and not of all data. False by default.
     passes : int, optional
-        How many passes over the rows it makes, 1 by default; None if that is not known beforehand.
+        How many times the mechanism reads the rows: 1 by default, None if that is not known before.
     of_ranks : bool
-        Whether it reads order statistics, which need pivots: one more pass, unless a sample
-        provides them. False by default.
+        Whether the mechanism reads order statistics (ranks). They take one more pass, which finds
+        pivots, unless a sample provides these. False by default.
     missing : str or float, or dict of these, optional
-        How missing rows are treated, in the words of the argument `nan`; by name if it has several
-        statistics. None, the default, if this does not apply.
+        How missing values are treated, as the value of the argument `nan`; a dict by name for
+        several statistics. None, the default, if the mechanism has no such argument.
 
     Examples
     --------
@@ -156,7 +157,7 @@ class Mechanism(ABC, Generic[Value]):
 
     @abstractmethod
     def reduce(self, source: Any) -> Any:
-        """Return a noise-free summary of a `source`. It reads rows and no randomness.
+        """Read the rows of a `source` and return a summary without noise. It draws no bits.
 
         Parameters
         ----------
@@ -166,12 +167,12 @@ class Mechanism(ABC, Generic[Value]):
         Returns
         -------
         Any
-            The argument of `finish`. The summary must not be shown to anyone.
+            The argument of `finish`. It is not private and must not be shown to anyone.
         """
 
     @abstractmethod
     def finish(self, summary: Any, generator: Generator) -> Value:
-        """Turn a `summary` into the answer with the bits of a `generator`. It reads no rows.
+        """Return the answer for a `summary`, with noise from a `generator`. It reads no rows.
 
         Parameters
         ----------
@@ -189,10 +190,10 @@ class Mechanism(ABC, Generic[Value]):
     def answered(
         self, summary: Any, generator: Generator, rows: int | None, confidence: float
     ) -> tuple[Value, ErrorBar]:
-        """Return the answer of `finish`, with its error bar.
+        """Return the answer of `finish` with its error bar.
 
-        If the bar cannot be computed from public numbers, it may be computed from noisy numbers
-        that are paid for, which is post-processing. By default it is computed from public numbers.
+        By default the error bar is computed from public numbers. A mechanism may also compute it
+        from the noisy numbers of its answer, which is post-processing.
 
         Parameters
         ----------
@@ -220,14 +221,14 @@ class Mechanism(ABC, Generic[Value]):
         return self.finish(summary, generator), expected(self, rows, confidence)
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar of the answer, from public numbers alone; by default none is known.
+        """Return the error bar of the answer, from public numbers alone. By default it is unknown.
 
         Parameters
         ----------
         rows : int or None
             The number of rows, at least 1; None if it is unknown.
         confidence : float
-            The share of answers within the bar.
+            The probability that the error is within the bar.
 
         Returns
         -------
@@ -270,7 +271,7 @@ class Mechanism(ABC, Generic[Value]):
 
     @property
     def parts(self) -> dict[str, Loss]:
-        """The parts of the loss, by name: by default one part.
+        """The parts of the loss by name: by default one part, with the name of the mechanism.
 
         Returns
         -------
@@ -280,7 +281,7 @@ class Mechanism(ABC, Generic[Value]):
 
     @property
     def integer_noise(self) -> Any:
-        """The noise that is added to integers, an `IntegerNoise` if there is one; else None.
+        """The integer noise that the mechanism adds; None if it adds no single `IntegerNoise`.
 
         Returns
         -------
@@ -290,7 +291,7 @@ class Mechanism(ABC, Generic[Value]):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns of the table that the mechanism reads by name, if it names any."""
+        """The names of the columns that the mechanism reads by name; empty if there are none."""
         return ()
 
     @property
@@ -300,12 +301,13 @@ class Mechanism(ABC, Generic[Value]):
         Returns
         -------
         dict
-            By default those of `integer_noise`. Empty if the noise depends on the number of rows.
+            By default the numbers of `integer_noise`. Empty if the noise depends on the number of
+            rows.
         """
         noise = self.integer_noise
         return {} if noise is None else {"noise": noise.distribution, "deviation": noise.deviation}
 
 
 def expected(mechanism: Mechanism[Any], rows: int | None, confidence: float) -> ErrorBar:
-    """Return the error bar for a number of rows; for no rows, that for one row."""
+    """Return the error bar for a number of rows; 0 rows count as one row."""
     return mechanism.error(None if rows is None else max(1, rows), confidence)

@@ -1,33 +1,32 @@
 """Releases about disjoint parts of the rows: together they cost as much as the most expensive part.
 
-`Budget.parallel` reads a column once, gives each row the number of the public value that it equals
-(or none), and returns a `Part` for each value. A release about a part is run by the part: it passes
-the rows of its number as `where`, and pays as that part. So no two parts share a row, whatever the
+`Budget.parallel` reads a column once. It numbers the public values and returns a `Part` for each. A
+row belongs to the part whose value it has, or to none. A `Part` runs a release about its rows: it
+passes them as `where`, and records the loss for itself. So no two parts share a row, whatever the
 caller does.
 
-*Proof.* Take two neighbors x and x' of the relation of the ledger. They differ in one row that is
-added or removed (add-remove), or that is r in x and r' in x' (replace), at the same position. The
-part of a row is a function of that row alone, since the values are public. A release with `where`
-reads the rows that it keeps and, under replace, the public number of all rows. So the releases of
-every part other than those of r and r' have the same distribution on x and x', and have no loss
-between them. A release of the part of r (or r') is, with its `where`, a release about all rows, and
-its loss between x and x' is at most what it counts in the ledger. All such releases compose to the
-sum of what they count: at most the sum S_a of one part a under add-remove, and at most S_a + S_b
-for two parts a, b under replace. A block therefore counts as the largest sum (add-remove) or the
-sum of the two largest (replace), in each amount by itself, which bounds every pair. It is
-`dpfast.privacy.parallel` with the loss of a row that stays known. (McSherry, SIGMOD 2009.)
+*Proof.* Take two neighbors x and x' of the relation of the ledger. Under add-remove one of them has
+one more row r. Under replace the row at one position is r in x and r' in x'. The part of a row is a
+function of that row alone, because the values are public. A release with `where` reads the rows
+that it keeps and, under replace, the public number of all rows. So the releases about parts without
+r and r' have the same distribution on x and x', and no loss. A release about the part of r (or r')
+has at most the loss between x and x' that the ledger counts for it. These losses add up: to at most
+the sum S_a of one part a under add-remove, and to at most S_a + S_b for two parts a and b under
+replace. So a block counts as the largest sum (add-remove) or as the two largest together (replace),
+for each of epsilon, delta and rho separately. This bounds the loss of every pair.
+`dpfast.privacy.parallel` is the same rule (McSherry, SIGMOD 2009).
 
-*Later releases may depend on earlier answers.* For a fixed pair x, x' the releases that have a loss
-are fixed beforehand: those of the parts of r and r'. The others can be simulated from the rows that
-x and x' share. So each pair has a separate adaptive sequence of releases. Their losses, with
-everything that is paid outside of the block, never exceed the amount in the ledger. The limit is
-checked before each release, so it is a privacy filter for each pair.
+*Later releases may depend on earlier answers.* Fix a pair x, x'. Only the releases about the parts
+of r and r' have a loss. All others can be simulated from the rows that x and x' share. So each pair
+has its own adaptive sequence of releases. Their losses, with everything that is paid outside of the
+block, never exceed the amount in the ledger. The limit is checked before each release, so it is a
+privacy filter for each pair.
 
-*Kills.* Each release first adds to the ledger the increase of the block's total. Increases are not
-negative, and add up to the total. Only this process knows what each part has paid: after a kill the
-ledger holds the total, and a new block begins at 0. The sum of a part grows after the entry is
-written. If the process is interrupted in between, the next release pays for that increase again. A
-fork would spend from a copy of the sums, and is refused.
+*Kills.* Each release first adds the increase of the block's total to the ledger. Increases are not
+negative, and add up to the total. The sums of the parts are in the memory of this process alone.
+After a kill the ledger holds the total, and a new block begins at 0. The sum of a part grows after
+the entry is written. If the process is interrupted in between, the next release pays for the
+increase again. A forked process is refused, because it would spend from a copy of the sums.
 """
 
 from __future__ import annotations
@@ -124,14 +123,14 @@ class Block:
         # Before the lock: a fork may have copied it while it was held.
         if self._process != witnesses():
             raise BudgetError(
-                "budget refused the spend: this process is a fork, which does not see spends of "
+                "budget refused the spend: this process is a fork and does not see the spends of "
                 "its parent; make a block in each process"
             )
         with self._lock:
             if self._is_paying:
                 raise BudgetError(
-                    "budget refused the spend: it came from a signal handler or finalizer, into "
-                    "another spend of the same thread and block; spend before or after it"
+                    "budget refused the spend: a signal handler or finalizer called it during "
+                    "another spend of this block; spend before or after that"
                 )
             self._is_paying = True
             try:
@@ -146,8 +145,8 @@ class Block:
 class Part:
     """The rows of one group, and the loss spent for them.
 
-    Created by `Budget.parallel`. ``part(dp.median, ages, bounds=(0, 120), epsilon=1)`` is that
-    release about the rows of the part.
+    Created by `Budget.parallel`. ``part(dp.median, ages, bounds=(0, 120), epsilon=1)`` is the
+    private median of the rows of the part.
     """
 
     def __init__(self, block: Block, number: int) -> None:
@@ -181,8 +180,8 @@ class Part:
             A release of this library that takes `where`, such as ``dp.median``, or a method of
             `dpfast.group_by`.
         *args, **kwargs
-            Its arguments, without ``where`` and ``budget``. Data are all rows, in the order of the
-            column.
+            The arguments of `function`, without ``where`` and ``budget``. The data are all rows, in
+            the order of the column.
 
         Returns
         -------
@@ -192,8 +191,8 @@ class Part:
         Raises
         ------
         BudgetError
-            If the release would add more to the block than remains, the privacy unit of the budget
-            is a person, the block has ended, or this process is a fork.
+            If the release would cost more than what remains of the budget, if the privacy unit of
+            the budget is a person, if the block has ended, or if this process is a fork.
         """
         arguments = self._arguments(function, kwargs)
         return function(*args, **arguments, budget=self._block.budget._as(self))
@@ -207,12 +206,12 @@ class Part:
         ----------
         function : callable
         *args, **kwargs
-            The errors of the call itself.
+            As for a call of the part.
 
         Returns
         -------
         dict
-            Exact fractions by name: the increase of the block's total by this release.
+            By how much the release would increase the loss of the block: exact fractions by name.
         """
         arguments = self._arguments(function, kwargs)
         share = Share(self._block.sums, self._number)
@@ -242,7 +241,7 @@ class Part:
 
 
 class Parts(Mapping[Any, Part]):
-    """The parts of a block by their groups, in the order in which the groups were listed."""
+    """The parts of a block: a mapping from each group to its part, in the order of the groups."""
 
     def __init__(self, block: Block) -> None:
         self._block = block

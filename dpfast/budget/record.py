@@ -1,8 +1,8 @@
-"""The record of a release: all that is public about it, in the types of JSON.
+"""The record of a release: all public facts about it, in the types of JSON.
 
-The ledger, the command line, jobs and notebooks show this one dict. It consists of public
-arguments, types and noise, before a row is read, so it is the same for all rows: the answer is not
-part of it. `docs/schema/release.json` is its schema, and `SCHEMA` the version of that.
+The ledger, the command line, jobs and notebooks show this dict. It is made before a row is read,
+from public arguments, types and noise. So it does not depend on the rows, and it has no answer. Its
+schema is `docs/schema/release.json`, in the version `SCHEMA`.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from .mechanism import Mechanism, expected
 
 #: The version of the schema of records.
 SCHEMA = 1
-#: Names of facts that a record contains besides the parameters.
+#: Fields of a mechanism that a record has elsewhere, so they are left out of its parameters.
 SAID = ("loss", "neighbors", "name", "ids")
 #: Types whose values are written as their text.
 TEXTS = (float, dt.date, dt.timedelta, np.datetime64, np.timedelta64, Decimal)
-#: Longer lists of public values are written as their length and a digest.
+#: A list with more values is written as its length and a digest.
 LONGEST = 100
 
 #: The version of the data that releases use, as `data_version` states it.
@@ -46,15 +46,15 @@ _VERSION: ContextVar[str] = ContextVar("dpfast data version", default="")
 
 @contextmanager
 def data_version(version: str) -> Iterator[None]:
-    """Record the version of the data with all releases in a ``with`` block.
+    """Add a version of the data to the record of each release in a ``with`` block.
 
-    The version is part of their records. It belongs to the context (`contextvars`).
+    The version holds for the context (`contextvars`): for this thread, or for this asyncio task.
 
     Parameters
     ----------
     version : str
-        A public text, such as the date of an extract. The version must not come from rows. The
-        empty text does not change the version.
+        A public text, such as the date on which the data were extracted. It must not be computed
+        from the rows. An empty text leaves the version of an outer block as it is.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def data_version(version: str) -> Iterator[None]:
     Raises
     ------
     ArgumentTypeError
-        If it is not text.
+        If `version` is not a string.
 
     Examples
     --------
@@ -116,22 +116,22 @@ class Question(Protocol):
         """The public parameters, by name."""
 
     def with_ends(self, confidence: float) -> Mechanism[Any] | None:
-        """Return the mechanism that also releases two ends; None if the bar is in data units."""
+        """Return a mechanism that also releases two ends, or None if the error bar needs none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record(Mapping[str, Any]):
-    """All that is public about a release, as a mapping of the types of JSON; it holds no rows.
+    """All public facts about a release, as a mapping in the types of JSON. It has no rows.
 
     Parameters
     ----------
     mechanism : Mechanism
     source : dict
-        The source, as returned by `source_of`.
+        Facts about the data, as `source_of` returns them.
     loss : Loss
-        The loss that is charged, or would be.
+        The loss that the release spends.
     question : Question, optional
-        The object with the parameters of the question; by default the mechanism.
+        The object with the name and the parameters of the statistic; by default the mechanism.
     """
 
     mechanism: Mechanism[Any]
@@ -166,7 +166,7 @@ class Record(Mapping[str, Any]):
         }
 
     def error(self, confidence: float = CONFIDENCE) -> ErrorBar:
-        """Return the error bar that is known before the release.
+        """Return the error bar from public numbers, which is known before the release.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class Record(Mapping[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """The public parameters of a release that is no plain statistic, as a `Question`."""
+    """The name and the public parameters of a release that is not a statistic, as a `Question`."""
 
     name: str
     parameters: dict[str, Any]
@@ -225,8 +225,8 @@ def described(value: Any) -> Any:
     Returns
     -------
     None, bool, int, float, str, list or dict
-        A number that JSON has not is text: a fraction is a number if its shortest decimal is exact.
-        A function is its name.
+        A fraction becomes a number if its shortest decimal is exact, and a text otherwise. Other
+        numbers that JSON does not have become texts. A function becomes its name.
     """
     return checks.plain(value, _described)
 
@@ -252,7 +252,7 @@ def _described(value: Any) -> Any:
 
 
 def short(value: Any) -> Any:
-    """Return a value of JSON's types, with a digest instead of a list longer than `LONGEST`."""
+    """Return a value in JSON types; a list longer than `LONGEST` becomes a length and a digest."""
     if isinstance(value, dict):
         return {name: short(item) for name, item in value.items()}
     if not isinstance(value, list):

@@ -1,16 +1,15 @@
-"""`release`: check, spend, reduce, finish. Nothing else spends a budget or draws noise.
+"""How each release runs: check the arguments, spend the loss, reduce the rows, add noise.
 
-`releases` makes a public function out of a function that *prepares* a release: it checks arguments
-and returns a `Prepared`, which has the mechanism, and so the loss and the error bar. To run it is
-the call. `prepare` returns it without a run, and leaves budget, rows and randomness alone.
+A function that *prepares* a release checks the arguments of a call and returns a `Prepared`, which
+has the mechanism, its loss and its error bar. `releases` makes a public function of it, which runs
+the `Prepared`. `prepare` returns the `Prepared` without running it: it spends nothing, reads no
+rows and draws no bits.
 
 A `Mechanism` has a `loss`, its neighboring relation, a name for the ledger, a `reduce(source)` that
 makes a noise-free summary, and a `finish(summary, generator)` that turns the summary into the
-answer. Its constructor has checked every argument, so any error in `reduce` or `finish` depends on
-the data and comes after the spend: an error about an argument becomes a `DataError` there. Only two
-kinds of errors come before the spend: data of a type that cannot be read, and scores of a
-selection, which are arguments, that are not scores. `reduce` and `finish` may call functions of the
-user. If such a function forks, the child is refused.
+answer. Its constructor has checked every argument. So an error in `reduce` or `finish` depends on
+the data: it comes after the spend, and `run` turns it into a `DataError`. `reduce` and `finish` may
+call functions of the user. If such a function forks the process, the child gets an error.
 """
 
 from __future__ import annotations
@@ -46,30 +45,31 @@ Other = TypeVar("Other")
 Args = ParamSpec("Args")
 
 
-#: A function that sees the mechanism, the data and the answer of each release, after it is paid for
-#: and run, and returns the answer for the program. Only `watched` sets it.
+#: A function that gets the mechanism, the data and the answer of each release after its run, and
+#: returns the answer for the program. Only `watched` sets it.
 WATCHER: ContextVar[Callable[[Any, Any, Any], Any] | None] = ContextVar("watcher", default=None)
 
-#: The payers of the blocks that the call is in, the innermost last. It begins with None: outside of
-#: blocks nobody pays. A later None stands for a release that is already paid for, and the calls
-#: inside are its parts.
+#: The budgets of the ``with`` blocks around the call, the innermost last. The first entry is None,
+#: because outside of blocks no budget pays. A later None stands for a release that is already paid
+#: for: calls inside it are parts of it.
 BLOCKS: ContextVar[tuple[Payer | None, ...]] = ContextVar("blocks", default=(None,))
-#: Whether the next call that nobody pays for gives advice. It is so for the first such call, and
-#: again after a block began, because new threads do not take over the block.
+#: Whether the next call without a budget warns. The first such call does. So does the first one
+#: after a block began, because a new thread is not in the block.
 _warns_unpaid = True
 UNPAID = (
-    "no budget pays and adds up: call in `with dp.Budget(...):` (in each thread), or pass budget="
+    "no budget pays for this call: use `with dp.Budget(...):` (in each thread), or pass budget="
 )
-#: From this delta on, advice is given: it is a chance that a row is not protected.
+#: From this delta on there is a warning, because delta is a chance that a row is not protected.
 LARGE_DELTA = Fraction(1, 1000)
-#: The last loss that was checked and needed no advice. It is not checked again.
+#: The last loss that was checked and gave no warning. It is not checked again.
 _sensible: Loss | None = None
 
 
 class Payer(ABC):
-    """Base of `Budget`: the methods that a release needs of a budget.
+    """Base of `Budget`: the methods of a budget that a release uses.
 
-    As a context manager it pays for each release of the block that is called without a budget.
+    As a context manager, the budget pays for each release in the block that has no `budget`
+    argument.
     """
 
     @property
@@ -95,7 +95,7 @@ class Payer(ABC):
         """The number of the entry of the last spend of this thread or task, if there is one."""
 
     def _loss_of(self, loss: Loss) -> Loss:
-        """Return the loss to spend, from all losses that are proved for a mechanism."""
+        """Return the loss to spend for a mechanism, if several losses are proved for it."""
         return loss
 
     def __enter__(self) -> Self:
@@ -105,8 +105,7 @@ class Payer(ABC):
         return self
 
     def __exit__(self, *error: object) -> None:
-        # Remove the last block of this budget: a generator may end it before a block that began
-        # later.
+        # Remove the last block of this budget: with generators, a later block may still be open.
         blocks = BLOCKS.get()
         if self in blocks:
             last = len(blocks) - 1 - blocks[::-1].index(self)
@@ -127,7 +126,7 @@ class WithBar(ABC):
 
 @contextmanager
 def paid() -> Iterator[None]:
-    """Let calls without a budget be parts of a release that is paid for, without a warning."""
+    """Let calls without a budget run as parts of a paid release, without a warning."""
     token, spoke = BLOCKS.set((*BLOCKS.get(), None)), SILENT.set(True)
     try:
         yield
@@ -163,22 +162,21 @@ class Prepared(Generic[Value]):
     Attributes
     ----------
     mechanism : Mechanism
-        The mechanism that is charged and run, with its `loss` and its error bar.
+        The mechanism that `run` charges and runs. It has the `loss` and the error bar.
     source : object
-        The data that the mechanism reads, as returned by `read`.
+        The data that the mechanism reads. This makes the object NOT PRIVATE.
     budget : Budget, optional
-        The budget that pays when the release is run. Before that, the object is NOT PRIVATE: it
-        holds the data.
+        The budget that pays when the release runs.
     rng : Generator, optional
     after : callable, optional
-        A function from the answer of the mechanism to the return value of the call.
+        A function that turns the answer of the mechanism into the return value of the call.
     question : callable, optional
-        A function that returns the `Question` behind the mechanism; without one the fields of the
-        mechanism describe the question.
+        A function that returns the statistic and its unit (a `Question`) for the record. By default
+        the record shows the fields of the mechanism.
     confidence : float, optional
-        The confidence of the error bar, if the caller gets a `Release`; see `release`.
+        The confidence of the error bar, if `run` returns a `Release`; see `release`.
     has_ends : bool, default False
-        Whether the answer is a value between two ends, which are its error bar.
+        Whether the answer is three numbers: a lower end, the value and an upper end.
 
     Examples
     --------
@@ -233,7 +231,7 @@ class Prepared(Generic[Value]):
         return replace(cast(Any, self), after=both)
 
     def to_record(self) -> Record:
-        """Return all public facts of the release, before it is run.
+        """Return all public facts about the release, before it runs.
 
         Returns
         -------
@@ -268,7 +266,7 @@ class Prepared(Generic[Value]):
         Raises
         ------
         ArgumentError, BudgetError, DataError
-            As `run`.
+            As for `run`.
 
         Examples
         --------
@@ -297,7 +295,7 @@ class Prepared(Generic[Value]):
         BudgetError
             If the budget has too little left; nothing has been spent.
         DataError
-            If a function of the caller, which is given rows, raises an error about an argument.
+            If a function of the caller that reads rows raises an argument error of dpfast.
 
         Examples
         --------
@@ -323,7 +321,7 @@ class Prepared(Generic[Value]):
                 record = self._record(payer)
                 payer.spend(record.loss, neighbors=stated, what=what, ids=ids, record=record)
             late, bar = "", None
-            # Taken before the rows are read: a later time would reveal how long that took.
+            # Taken before the rows are read: a later time would show how long the reading took.
             time = "" if self.confidence is None else now()
             try:
                 summary = mechanism.reduce(self.source)
@@ -338,7 +336,7 @@ class Prepared(Generic[Value]):
                 # An argument error would promise that nothing was spent, and might quote a row.
                 late = hide_error(error)
             if late:
-                rule = "a function that was given the rows raised"
+                rule = "a function that read the rows raised"
                 raise DataError(f"{mechanism.name}: {rule} {late}")
         finally:
             if began is not None:
@@ -348,7 +346,7 @@ class Prepared(Generic[Value]):
         show = WATCHER.get()
         if show is not None:
             answer = show(mechanism, self.source, answer)
-        # Ends are rounded outwards, because answers are whole numbers.
+        # Round the ends outwards, because answers are whole numbers.
         if self.has_ends and isinstance(self.after, WithBar):
             answer = np.array([np.floor(answer[0]), answer[1], np.ceil(answer[2])])
         value: Value = answer if self.after is None else self.after(answer)
@@ -362,7 +360,7 @@ class Prepared(Generic[Value]):
         if self.has_ends:
             low, value, high = value
             ends, width = (low, high), np.asarray(np.maximum(high - value, value - low))
-            # And the parts of the error that no interval covers.
+            # Add the notes about errors that no interval covers.
             note = "; ".join([ENDS, *bar.note.split("; ")[1:]])
             bar = ErrorBar(bar.confidence, width if width.ndim else width[()], note=note)
         elif isinstance(self.after, WithBar):
@@ -378,17 +376,17 @@ def release(
     budget: Payer | None,
     rng: _rng.Generator | None,
 ) -> Value:
-    """Spend the loss of a mechanism, then run it on `data`, as `read` returns them."""
+    """Spend the loss of a mechanism, then run it on `data` that `read` has returned."""
     prepared: Prepared[Value] = Prepared(mechanism, data, budget, rng)
     with paid():
         return prepared.run()
 
 
 class Preparing(ABC, Generic[Value]):
-    """Base of callables that can state the cost of a call before it runs.
+    """Base of callable objects that can return the cost of a call before it runs.
 
-    `dpfast.extend.prepare`, `dpfast.Budget.cost` and `dpfast.expected_error` accept its instances
-    in place of functions.
+    `dpfast.extend.prepare`, `dpfast.Budget.cost` and `dpfast.expected_error` accept such an object
+    in place of a function.
 
     Examples
     --------
@@ -424,22 +422,24 @@ _PREPARE: dict[Callable[..., Any], Callable[..., Prepared[Any]]] = {}
 
 
 def releases(prepare: Callable[Args, Prepared[Value]]) -> Callable[Args, Value]:
-    """Return the public function that runs what `prepare` has prepared.
+    """Make a public release of a function that prepares one; use it as a decorator.
 
-    A constructor prepares the release that it needs, and sets attributes in its continuation.
+    A call of the public function prepares the release and runs it. The constructor of a class can
+    be decorated too: it prepares a release, and sets the attributes of the object in
+    `Prepared.then`.
 
     Parameters
     ----------
     prepare : callable
-        A function that checks its arguments, among them `budget` and `rng`, and returns a
-        `Prepared`, as `dpfast.extend.prepare` does. It spends nothing, reads no rows and draws
-        nothing.
+        A function that checks its arguments, including `budget` and `rng`, and returns a
+        `Prepared`, as `dpfast.extend.prepare` does. It spends nothing, reads no rows and draws no
+        bits.
 
     Returns
     -------
     callable
-        A function with the name, the arguments and the docstring of `prepare`. It returns the
-        answer, and `Budget.cost`, `expected_error` and `prepare` accept it.
+        A function with the name, the arguments and the docstring of `prepare`, which returns the
+        answer. `Budget.cost`, `expected_error` and `dpfast.extend.prepare` accept it.
 
     Raises
     ------
@@ -477,13 +477,13 @@ def _answer(annotation: Any) -> Any:
 def prepare(function: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Prepared[Value]:
     """Check the arguments of a call, and return the release that it would run.
 
-    Nothing is spent, no rows are read and no noise is drawn. Of a budget only the neighboring
-    relation is used.
+    Nothing is spent, no rows are read and no noise is drawn. A budget only gives its neighboring
+    relation.
 
     Parameters
     ----------
     function : callable
-        A function, a method or a class that makes a release, a `dpfast.Measurement` or a
+        A function, a method or a class that makes a release; or a `dpfast.Measurement` or
         `dpfast.mechanism`.
     *args, **kwargs
         Its arguments.
@@ -491,12 +491,12 @@ def prepare(function: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Pre
     Returns
     -------
     Prepared
-        Its ``mechanism`` has the loss and the error bar, and ``run()`` runs the call.
+        ``prepared.mechanism`` has the loss and the error bar. ``prepared.run()`` runs the call.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If the function makes no release, or an argument breaks its rule.
+        If `function` makes no release, or an argument breaks its rule.
 
     Examples
     --------
@@ -525,9 +525,9 @@ def prepare(function: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Pre
 def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
     """Return the neighboring relation of a call: its argument, else the relation of its budget.
 
-    The budget is the argument, or the budget of the ``with`` block. Without a budget, or if it has
-    no relation yet, the relation is "add-remove". Another process may set the relation of a budget
-    at any time, so a call reads it once.
+    If `neighbors` is None, the relation is that of `budget`, or of the budget of the ``with``
+    block. Without a budget, or if the budget has no relation yet, it is "add-remove". Call this
+    once in a release: another process may set the relation of the budget in between.
 
     Parameters
     ----------
@@ -562,17 +562,17 @@ def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
 
 
 def relation_of_proof(neighbors: Any, budget: Any) -> Neighbors:
-    """Return the relation for which a user states a loss; "replace" must be stated.
+    """Return the neighboring relation for a loss that the user has proved.
 
-    A property that was proved for an added or removed row (that counts are monotone, or a
-    sensitivity as `dpfast.sensitivity` returns it by default) may be wrong for a replaced row, and
-    half of the loss would be charged.
+    In a budget for "replace" the user has to pass the relation. A proof for an added or removed row
+    (of a sensitivity, or that scores are monotone) may be wrong for a replaced row. Then only half
+    of the actual loss would be charged.
     """
     relation = relation_of(neighbors, budget)
     if neighbors is None and relation == "replace":
         rule = (
-            "the relation that you have proved it for, 'add-remove' or 'replace' (the budget has "
-            "'replace', which proves nothing)"
+            "given in a budget for 'replace': pass 'add-remove' or 'replace', the relation for "
+            "which your proof holds"
         )
         checks.fail("neighbors", rule, neighbors)
     return relation
@@ -588,7 +588,7 @@ def _advise_payer() -> None:
 def _expect_private(generator: _rng.Generator | None) -> None:
     """Refuse to spend for a release whose generator has a known seed."""
     if generator is not None and not generator.private:
-        raise BudgetError(f"a budget pays for private noise only, got rng={generator!r}")
+        raise BudgetError(f"a budget pays for private noise only: leave rng out, got {generator!r}")
 
 
 def _check(budget: Any) -> None:

@@ -20,11 +20,11 @@ from .record import Record, described
 
 Value = TypeVar("Value", covariant=True)
 
-#: Statistics whose answers are within the bounds for any rows.
+#: Statistics whose answers always lie within the bounds.
 BOUNDED = ("mean", "quantile", "minimum", "maximum", "trimmed mean", "winsorized mean")
-#: An error bar is shown with one digit if rounding it up adds at most this fraction.
+#: An error bar is shown with one digit if rounding up to this digit adds at most this fraction.
 LOOSE = 0.1
-#: Arrays of at most this many numbers show an error bar for each.
+#: The largest number of entries of an array that are shown, each with its error bar.
 MANY = 100
 
 
@@ -36,19 +36,19 @@ class Release(Generic[Value]):
 
     Attributes
     ----------
-    value : float or ndarray, or what else the statistic answers with
-    bar : ErrorBar
-        A bound on the error of the value, in its units, or in `ranks` if the error is not known in
-        units; `note` states the assumptions. If public numbers are not enough, the bound is
-        computed from noisy numbers, which is post-processing.
+    value : float, ndarray or another type of answer bar : ErrorBar
+        A bound on the error of the value, in its units. If the error is known only as a number of
+        rows, the bound is in `ranks`. `note` states the assumptions. If public numbers are not
+        enough, the bound is computed from noisy numbers, which is post-processing.
     record : Record
-        The statistic and the data, the unit, the loss and the noise.
+        Public facts about the statistic, the data, the privacy unit, the loss and the noise.
     entry : int or None
-        The number of the ledger's entry; None without a budget.
+        The number of the entry in the ledger; None without a budget.
     time : str
         The time of the spend, before rows were read, in UTC (ISO 8601).
     ends : tuple or None
-        The two ends around the value, if a part of the loss paid for them: for quantiles.
+        For quantiles: two private quantiles around the value, which a part of the loss has paid
+        for.
 
     Examples
     --------
@@ -79,21 +79,22 @@ class Release(Generic[Value]):
 
     @property
     def low(self) -> Any:
-        """The lower end of the error bar; None if there is none in units."""
+        """The lower end of the error bar, in the units of the value; None if it is not known."""
         return self._end(0, -1)
 
     @property
     def high(self) -> Any:
-        """The upper end of the error bar; None if there is none in units."""
+        """The upper end of the error bar, in the units of the value; None if it is not known."""
         return self._end(1, 1)
 
     @property
     def is_noise(self) -> Any:
-        """Whether the answer may be noise alone: an array for several numbers, False without a bar.
+        """Whether the answer may be only noise. For several numbers it is an array.
 
-        A mean, a quantile or an extreme is noise if its bar is half of the width of the bounds or
-        more, because the middle of the bounds is as accurate. Any other number is noise if 0 is
-        within its bar. This is computed from the answer (post-processing), and costs nothing.
+        A mean, quantile, minimum or maximum counts as noise if its half-width is at least half of
+        the width of the bounds, because the middle of the bounds is as accurate without any data.
+        Any other number counts as noise if 0 is within its error bar. Without an error bar the
+        result is False. It is computed from the answer (post-processing), so it costs nothing.
 
         Examples
         --------
@@ -134,7 +135,7 @@ class Release(Generic[Value]):
         Parameters
         ----------
         rows : int, optional
-            The number of rows; by default the number of rows if it is public.
+            The number of rows; by default the actual number if it is public, and otherwise unknown.
         confidence : float, default 0.95
 
         Returns
@@ -159,8 +160,8 @@ class Release(Generic[Value]):
         Returns
         -------
         dict
-            As described by the schema of a release, ``docs/schema/release.json``. Amounts of the
-            loss are exact ratios, as text.
+            A dict in the format of the schema ``docs/schema/release.json``. Amounts of the loss are
+            exact ratios, as text.
 
         Examples
         --------
@@ -213,7 +214,7 @@ class Release(Generic[Value]):
 
 
 def answer_of(value: Any) -> Any:
-    """Return an answer in the types of JSON, by the answer's own `to_dict` where there is one."""
+    """Return an answer in the types of JSON, by its `to_dict` method if it has one."""
     to_dict = checks.attribute(value, "to_dict")
     return described(value if to_dict is None else to_dict())
 
@@ -221,7 +222,8 @@ def answer_of(value: Any) -> Any:
 def bar_text(value: float, half_width: float) -> str:
     """Return a number with its error bar as text, with no more digits than the bar allows.
 
-    The bar is rounded up, to one digit if that adds at most a tenth, and otherwise to two.
+    The bar is rounded up to one digit if that adds at most a tenth to it, and otherwise to two
+    digits.
     """
     if not 0 < half_width < 1e15:  # a larger float64 does not have all digits
         return f"{value:.6g} ± {half_width:g}"
@@ -237,7 +239,7 @@ def bar_text(value: float, half_width: float) -> str:
 
 
 def _texts(value: Any, shown: Callable[..., str], *bars: Any) -> str:
-    """Return the text of a number, or of each of an array (the first `MANY`), with its bar."""
+    """Return a number, or each of the first `MANY` entries of an array, as text with its bar."""
     if not isinstance(value, np.ndarray):
         return shown(value, *bars)
     numbers = zip(*(array.ravel() for array in np.broadcast_arrays(value, *bars)), strict=True)

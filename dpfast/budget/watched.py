@@ -1,8 +1,10 @@
-"""Releases of a program, as a test of the program sees them: see `dpfast.audit.replay`.
+"""Show the releases of a program to a test that runs it on neighboring data; see
+`dpfast.audit.replay`.
 
-A release whose data are rows gets neighboring data if at most the allowed number of rows differ,
-each compared with its entries in arguments of the same length (masks, weights, ids). A release of
-numbers that the caller computed states by how much two of them differ: it is one of `OfNumbers`.
+The test compares what a release reads in two runs. If it reads rows, few enough rows may differ. A
+row is compared together with its mask, its weight and its id, and with its entry in any other
+argument of that length. If a release gets numbers that the program computed (`OfNumbers`), the
+release itself tells how much two of them differ.
 """
 
 from __future__ import annotations
@@ -31,34 +33,34 @@ from .release import WATCHER
 
 
 class OfNumbers(Mechanism[Value]):
-    """Base of mechanisms on numbers of the user, with a sensitivity that the user states."""
+    """Base of mechanisms that add noise to numbers of the user, with a stated sensitivity."""
 
     __slots__ = ()
 
     @abstractmethod
     def excess(self, source: Any, other: Any) -> str:
-        """Say why two sources cannot be neighbors; "" if they can."""
+        """Return the reason why two sources cannot be neighbors, or "" if they can be."""
 
 
 class Session(Mechanism[Value]):
-    """Base of sessions that are paid once, and give many answers that no watcher sees."""
+    """Base of sessions: they spend once and then give many answers, which no watcher sees."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
 class WatchedRelease:
-    """A release of a program, and its answer.
+    """A release that a program ran, and its answer.
 
     Attributes
     ----------
     mechanism : Mechanism
     source : object
-        The data that it reads.
+        The data that the mechanism read.
     answer : object
     name : str
     is_session : bool
-        Whether it has not answered yet.
+        Whether the release is a session, whose answers come later.
     """
 
     mechanism: Any
@@ -74,7 +76,7 @@ class WatchedRelease:
         return isinstance(self.mechanism, Session)
 
     def differences(self, other: WatchedRelease) -> list[str] | None:
-        """Say why the data of two releases are no neighbors; None if unknown."""
+        """Return the reasons why the data of two releases are not neighbors; None if unknown."""
         if isinstance(self.mechanism, OfNumbers):
             words = self.mechanism.excess(self.source, other.source)
             return [words] if words else []
@@ -83,7 +85,7 @@ class WatchedRelease:
         return self.rows.differences(other.rows, self.mechanism.neighbors)
 
     def compared_ids(self, other: WatchedRelease) -> set[int]:
-        """Return the `id` of each object that has an entry for each row and is compared, too."""
+        """Return the `id` of each argument with an entry for each row that is compared."""
         if self.rows is None or other.rows is None:
             return set()
         paths = self.rows.entries.keys() & other.rows.entries
@@ -110,10 +112,10 @@ class WatchedRelease:
 
 
 class Watcher(Protocol):
-    """Sees the releases of a program, each after it was paid for and run."""
+    """An object that sees each release of a program after its run."""
 
     def turn(self, release: WatchedRelease) -> Any:
-        """Return the answer that the program gets, such as that of the release.
+        """Return the answer that the program gets, for instance ``release.answer``.
 
         Parameters
         ----------
@@ -127,17 +129,17 @@ class Watcher(Protocol):
 
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Show each release of a block to a watcher, which returns the answer that the program gets.
+    """Show each release of a ``with`` block to a watcher, which may replace the answer.
 
-    NOT PRIVATE: a watcher sees rows. Use it in tests on data that are made up.
+    NOT PRIVATE: the watcher sees rows. Use it in tests, with made-up data.
 
     Parameters
     ----------
     watcher : object
-        ``watcher.turn(release)`` is called after each release, with its `name`, `mechanism`,
-        `source` and `answer`, and returns the answer that the program gets.
-        ``release.differences(other)`` lists how the data of two releases differ more than neighbors
-        may.
+        After each release, ``watcher.turn(release)`` is called. Its return value is the answer that
+        the program gets. ``release`` has the attributes `name`, `mechanism`, `source` and `answer`.
+        ``release.differences(other)`` lists the reasons why the data of two releases are not
+        neighbors.
 
     Returns
     -------
@@ -146,7 +148,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
     Raises
     ------
     ArgumentTypeError
-        If it is not such an object.
+        If `watcher` has no method `turn`.
 
     Examples
     --------
@@ -171,16 +173,17 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Rows:
-    """The values of each row that a release reads: the row, and its mask, weight and id."""
+    """The rows that a release reads, each with its mask, weight and id."""
 
     rows: list[Any]
     #: The privacy unit ids of the rows, if the release has ids.
     ids: list[Any] | None
-    #: Entries by their path in the mechanism or the data, each with the object that contains them.
+    #: By the path in the mechanism or the data: an argument with an entry for each row, and the
+    #: entries.
     entries: dict[str, tuple[Any, list[Any]]]
 
     def counted(self, paths: list[str]) -> dict[Any, Counter[Any]]:
-        """Count equal rows, with their entries, for each id; without ids under the single key 0."""
+        """Count equal rows, with their entries, for each id. Without ids the only key is 0."""
         rows = zip(self.rows, *(self.entries[path][1] for path in paths), strict=True)
         counts: dict[Any, Counter[Any]] = {}
         for person, row in zip(self.ids or [0] * len(self.rows), rows, strict=True):
@@ -188,7 +191,7 @@ class Rows:
         return counts
 
     def differences(self, other: Rows, relation: str) -> list[str]:
-        """Say why the rows of two releases are no neighbors."""
+        """Return the reasons why the rows of two releases are not neighbors."""
         most = 2 if relation == "replace" else 1
         if relation == "replace" and self.ids is None and len(self.rows) != len(other.rows):
             numbers = f"there are {len(self.rows)} rows on x and {len(other.rows)} on x2"
@@ -206,8 +209,8 @@ class Rows:
 def _entries(mechanism: Any, source: Any, n: int, data: Any) -> dict[str, tuple[Any, list[Any]]]:
     """Return each array or column, in a mechanism or a view, that has an entry for each row.
 
-    So an argument with an entry for each row is compared, whatever its name is. A public array of
-    the same length is equal in both runs, and makes no difference.
+    So every argument with an entry for each row is compared, whatever its name is. A public array
+    of this length is equal in both runs, so it adds no difference.
     """
     entries: dict[str, tuple[Any, list[Any]]] = {}
     seen: dict[int, Any] = {id(data): data}
@@ -246,7 +249,7 @@ def _parts(value: Any) -> dict[Any, Any]:
 def _of_table(mechanism: Any, batches: Batches, is_whole: bool) -> tuple[Any, Any]:
     """Return the columns that a release by group reads, row by row, and the id of each row.
 
-    For a table that is a view all columns are read, and the view has the ids.
+    If the table is in a view, all columns are read, and the ids are in the view.
     """
     if is_whole:
         names = [*batches.names, *([WHERE] if batches.has(WHERE) else [])]

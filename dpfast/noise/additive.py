@@ -1,26 +1,27 @@
 """The least additive noise for a statistic of known sensitivity.
 
 * Laplace of scale 1 / epsilon for sensitivity 1 is epsilon-DP (Dwork, McSherry, Nissim and Smith,
-  TCC 2006), hence (epsilon, delta)-DP with delta unspent, and (epsilon + e^-epsilon - 1)-zCDP
-  (Harrison and Manurangsi, FORC 2026; `privacy.Draws`, cells=0), rounded to a grid or not.
+  TCC 2006). So it is also (epsilon, delta)-DP, without use of the delta. It is (epsilon +
+  e^-epsilon - 1)-zCDP (Harrison and Manurangsi, FORC 2026; `privacy.Draws` with cells=0). All of
+  this holds with and without rounding to a grid.
 * Gaussian of standard deviation 1 / sqrt(2 rho) is rho-zCDP (Bun and Steinke, TCC 2016).
-* Gaussian of standard deviation 1 / s is (epsilon, delta)-DP if and only if
-  delta >= F(s/2 - epsilon/s) - e^epsilon F(-s/2 - epsilon/s), F the normal distribution function
-  (Balle and Wang, ICML 2018). With x = epsilon/s - s/2, n the normal density and M Mills' ratio,
-  that is n(x) (M(x) - M(x + s)), since e^epsilon n(x + s) = n(x). s is the largest solution with
-  x >= 0, by bisection.
+* Gaussian of standard deviation 1 / s is (epsilon, delta)-DP if and only if delta >= F(s/2 -
+  epsilon/s) - e^epsilon F(-s/2 - epsilon/s), where F is the normal distribution function (Balle and
+  Wang, ICML 2018). Let x = epsilon/s - s/2, let n be the normal density and M Mills' ratio. The
+  right side is n(x) (M(x) - M(x + s)), because e^epsilon n(x + s) = n(x). Bisection finds the
+  largest s that solves this with x >= 0.
 
 If two of them are suitable, the one with the smaller standard deviation is used. This choice
 depends on public numbers.
 
-Several coordinates at once. Let coordinate i of d have integer sensitivity D_i and independent
+Several coordinates at once. Let coordinate i of d have the integer sensitivity D_i, and independent
 noise of scale u D_i. Each coordinate divided by its scale has the sensitivity 1/u, so the vector
 has d/u in L1 and sqrt(d)/u in L2, for any D_i, and the noise is standard. So
-* Laplace with u = d / epsilon is epsilon-DP: the same as epsilon / d for each coordinate, and in
-  zCDP d times what that costs;
-* Gaussian with u = sqrt(d / (2 rho)) is rho-zCDP: the same as rho / d for each;
-* Gaussian with u = sqrt(d) / s is (epsilon, delta)-DP, s as above: the distribution of a spherical
-  Gaussian looks the same along every direction, so only the L2 length of the difference counts.
+* Laplace with u = d / epsilon is epsilon-DP. Each coordinate has a loss of epsilon / d. In zCDP the
+  loss is d times the loss of one coordinate;
+* Gaussian with u = sqrt(d / (2 rho)) is rho-zCDP. Each coordinate has a loss of rho / d;
+* Gaussian with u = sqrt(d) / s is (epsilon, delta)-DP, with s as above. A spherical Gaussian has
+  the same distribution along every direction, so only the L2 length of the difference counts.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def without_delta(loss: Loss) -> Pure | ZCDP:
 
 
 def several(loss: Pure, times: int) -> Pure:
-    """Return the loss of `times` independent releases, as a loss whose rho is known too."""
+    """Return the loss of `times` independent releases, in a form that also has a rho."""
     if times == 1:
         return loss
     if isinstance(loss, Draws):
@@ -110,12 +111,13 @@ def analytic(epsilon: float, delta: float) -> float:
 
 
 def of_gaussian(loss: Loss) -> Loss:
-    """Return the loss of Gaussian noise calibrated to `loss`: for (epsilon, delta) with its rho.
+    """Return the loss of Gaussian noise calibrated to `loss`; an (epsilon, delta) also gets its
+    rho.
 
-    The standard deviation of the noise is 1 / s times the L2 length of the largest move, with s as
-    above, rounded up. So by that length alone it is s^2 / 2-zCDP (Bun and Steinke, TCC 2016), and
-    so is everything that reveals no more than whether a standard normal variable was shifted by s:
-    rounding, and rounds of Gaussian differential privacy, are post-processing of that.
+    The standard deviation of the noise is the L2 sensitivity divided by s, rounded up, with s as
+    above. So the noise is s^2 / 2-zCDP (Bun and Steinke, TCC 2016). Rounding is post-processing,
+    which keeps this loss. Rounds of Gaussian differential privacy keep it too, because together
+    they reveal no more than whether a standard normal variable was shifted by s.
     """
     if not isinstance(loss, Approx):
         return loss
@@ -131,7 +133,7 @@ def gaussian_scale(epsilon: float, delta: float) -> float:
     Parameters
     ----------
     epsilon : float
-        At least 2**-30, of any size.
+        At least 2**-30; there is no upper limit.
     delta : float
         At least 1e-300, and less than 1.
 
@@ -143,14 +145,14 @@ def gaussian_scale(epsilon: float, delta: float) -> float:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If one of them breaks its rule.
+        If `epsilon` or `delta` breaks its rule.
 
     Notes
     -----
-    Balle and Wang, ICML 2018, up to an epsilon of 500. Noise for a smaller epsilon also satisfies a
-    larger epsilon. Above 500, the standard deviation may also be 1 / sqrt(2 rho) for the rho with
-    epsilon = rho + 2 sqrt(rho ln(1 / delta)) (Bun and Steinke, TCC 2016): sqrt(rho) = sqrt(ln(1 /
-    delta) + epsilon) - sqrt(ln(1 / delta)).
+    Up to an epsilon of 500 it is the exact solution of Balle and Wang (ICML 2018). Above 500 it is
+    the smaller of two upper bounds: the solution for 500, which also satisfies a larger epsilon,
+    and 1 / sqrt(2 rho) for the rho that gives this epsilon and delta (Bun and Steinke, TCC 2016).
+    There, sqrt(rho) = sqrt(ln(1 / delta) + epsilon) - sqrt(ln(1 / delta)).
 
     Examples
     --------

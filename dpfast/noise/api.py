@@ -118,9 +118,10 @@ def laplace(
     size : int or tuple of int, optional
         Shape of the result; by default the shape of `scale`.
     granularity : float or array_like, optional
-        A power of two that depends on public parameters only and is at least ``scale * 2**-52``. By
-        default the largest power of two not above ``scale``, times 2**-30. A finer grid costs time:
-        the number of samples that float64 cannot decide doubles with each halving.
+        The step of the grid: a power of two, at least ``scale * 2**-52``, computed from public
+        numbers only. By default it is 2**-30 times the largest power of two not above ``scale``. A
+        finer grid takes longer: if the step is halved, twice as many samples need more digits than
+        float64 has.
     rng : SecureGenerator or InsecureGenerator, optional
         By default the secure generator of this thread.
 
@@ -136,7 +137,7 @@ def laplace(
 
     Notes
     -----
-    Cost: some nanoseconds a sample, see the benchmarks. Standard deviation sqrt(2) * scale.
+    Cost: some nanoseconds a sample. The standard deviation is sqrt(2) * scale.
 
     Examples
     --------
@@ -354,17 +355,18 @@ def polyplace(
 ) -> float | Floats:
     """Draw PolyPlace noise, exactly rounded to a grid: a Laplace-like center and power tails.
 
-    In units of `scale` the density is ``C (1 - |z|)**(shape - 1)`` up to ``1 / shape`` and ``C_t
-    (1 + |z|)**-(shape + 1)`` beyond (Hladik and Tetek, FORC 2025).
+    For a scale of 1 the density is ``C (1 - |z|)**(shape - 1)`` where ``|z| <= 1 / shape``, and
+    ``C_t (1 + |z|)**-(shape + 1)`` elsewhere (Hladik and Tetek, FORC 2025). C and C_t are
+    constants.
 
-    NOT PRIVATE by itself: with scale = S / beta, where S is a beta-smooth bound, and shape =
-    epsilon / beta, the noise gives pure epsilon-differential privacy.
+    NOT PRIVATE by itself: let S be a beta-smooth upper bound of the local sensitivity. With scale =
+    S / beta and shape = epsilon / beta, the noise gives pure epsilon-differential privacy.
 
     Parameters
     ----------
     shape : float
-        epsilon / beta, from 1.001 to 1,000,000. The variance is finite above 2. Below about 1.5
-        more samples need arbitrary precision, which takes longer.
+        From 1.001 to 1,000,000: epsilon / beta. The variance is finite above 2. Below about 1.5 a
+        call takes longer, because more samples need more digits than float64 has.
     scale : float or array_like
         Between 2**-900 and 2**900. Must be public unless `granularity` is given.
     size : int or tuple of int, optional
@@ -405,9 +407,9 @@ def arsinh_normal(
     granularity: Numbers | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
-    """Draw noise ``scale * sinh(sigma * Y) / sigma``, exactly rounded to a grid.
+    """Draw arsinh-normal noise, exactly rounded to a grid.
 
-    Y is standard normal.
+    The noise is ``scale * sinh(sigma * Y) / sigma`` for a standard normal Y.
 
     NOT PRIVATE by itself: noise scaled by a smooth sensitivity gives zero-concentrated differential
     privacy (Bun and Steinke, NeurIPS 2019).
@@ -456,16 +458,16 @@ def staircase(
     granularity: Numbers | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
-    """Draw staircase noise on a grid: the least noise for one number in pure privacy.
+    """Draw staircase noise on a grid: the least noise for one number under pure epsilon-DP.
 
-    Let the sensitivity be D multiples of `granularity`. The multiple k has a probability
-    proportional to ``exp(-epsilon * l)``, where l is the least number with ``abs(k) <= core + l *
-    D``, and core is the number with the least variance.
+    Let the sensitivity be D times the `granularity`. The noise is k times the `granularity` with a
+    probability proportional to ``exp(-epsilon * l)``: l is 0 for ``abs(k) <= core`` and grows by 1
+    with each further D multiples. `core` is chosen so that the variance is the least.
 
-    NOT PRIVATE by itself: a release adds the noise to a statistic of that sensitivity, rounded to a
-    multiple of `granularity`. The sum is epsilon-differentially private (``dpfast/noise/stairs.py``
-    has the proof). If the noise is added to a number between two multiples, the answer shows the
-    distance of that number from a multiple.
+    NOT PRIVATE by itself: a release adds the noise to a statistic of that sensitivity. First round
+    the statistic to a multiple of `granularity`: otherwise the sum reveals how far the statistic is
+    from a multiple. The rounded sum is epsilon-differentially private (proof in
+    ``dpfast/noise/stairs.py``).
 
     Parameters
     ----------
@@ -476,16 +478,17 @@ def staircase(
     size : int or tuple of int, optional
         Shape of the result; by default that of `sensitivity`.
     granularity : float or array_like, optional
-        A public power of two, at least 2**-52 times `sensitivity` and `sensitivity / epsilon`; the
-        default is the largest power of two not above the larger of these, times 2**-30. A
-        sensitivity between two multiples counts as the larger one.
+        A public power of two, at least 2**-52 times the larger of `sensitivity` and `sensitivity /
+        epsilon`. By default it is 2**-30 times the largest power of two not above that larger
+        number. The sensitivity is rounded up to a multiple of it.
     rng : SecureGenerator or InsecureGenerator, optional
         By default the secure generator of this thread.
 
     Returns
     -------
     float or numpy.ndarray of float64
-        Multiples of `granularity`; above ``2**53 * granularity`` the float64 nearest to one.
+        Multiples of `granularity`; above ``2**53 * granularity`` the float64 nearest to the
+        multiple.
 
     Raises
     ------
@@ -495,8 +498,9 @@ def staircase(
     Notes
     -----
     Cost: some tens of nanoseconds a sample; an array of sensitivities costs as much as one call for
-    each distinct number of multiples. The standard deviation is .98, .92, .83, .61 and .21 of that
-    of `laplace` with scale = sensitivity / epsilon, for an epsilon of 1, 2, 3, 5 and 10.
+    each distinct rounded sensitivity. For an epsilon of 1, 2, 3, 5 and 10, the standard deviation
+    is .98, .92, .83, .61 and .21 times the standard deviation of `laplace` with scale = sensitivity
+    / epsilon.
 
     References
     ----------
@@ -538,7 +542,7 @@ def _integers(
         value = checks.number(name, number, rule)
         if not 2.0**-40 <= value <= 2.0**40:
             checks.fail(name, rule, number)
-        # A float is the binary number that it is; a Fraction, Decimal or integer is itself.
+        # A Fraction, Decimal or integer is exact; a float is its exact binary value.
         return checks.ratio(number if isinstance(number, numbers.Rational | Decimal) else value)
 
     generator = check(rng)
@@ -581,7 +585,7 @@ def discrete_laplace(
     Parameters
     ----------
     scale : float, int, Fraction, Decimal or array_like
-        Between 2**-40 and 2**40, taken exactly: a float is the binary number that it is.
+        Between 2**-40 and 2**40. It is used exactly, without rounding, whatever its type.
     size : int or tuple of int, optional
         Shape of the result; by default the shape of `scale`.
     rng : SecureGenerator or InsecureGenerator, optional
@@ -623,7 +627,7 @@ def discrete_gaussian(
     Parameters
     ----------
     sigma : float, int, Fraction, Decimal or array_like
-        Between 2**-40 and 2**40, taken exactly: a float is the binary number that it is.
+        Between 2**-40 and 2**40. It is used exactly, without rounding, whatever its type.
     size : int or tuple of int, optional
         Shape of the result; by default that of `sigma`.
     rng : SecureGenerator or InsecureGenerator, optional

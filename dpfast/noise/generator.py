@@ -1,16 +1,18 @@
 """NumPy's `Generator`, with secure bits and exact distributions.
 
-A program that draws its own numbers uses this in place of NumPy's generator. With NumPy's the low
-bits of the noise reveal the number that it was added to (Mironov, CCS 2012), and the state of the
-generator can be computed from its output. Here every number is a multiple of a public grid.
+It is for programs that draw their own noise. Noise from NumPy's generator is not safe: its low bits
+reveal the number that the noise was added to (Mironov, CCS 2012), and the state of the generator
+can be computed from its output. Here every number is a multiple of a public grid, and the bits are
+secure. There are three kinds of methods.
 
-* Distributions with a table (`distributions`), and the exponential one as the absolute value of a
-  Laplace number.
-* Numbers computed from one uniform number t, of which 64 bits are known: float64 decides them, with
-  a bound of its error, and arbitrary precision decides the rest (`distributions/inverted.py`), so
-  they are the same on every machine.
-* Uniform numbers and choices are integers, which add up exactly. In a permutation each position
-  gets any of the remaining entries (Durstenfeld, CACM 1964), so all orders are equally likely.
+* Normal, Laplace and logistic numbers come from tables (`distributions`). An exponential number is
+  the absolute value of a Laplace number.
+* Gumbel and geometric numbers are functions of a uniform number, of which 64 bits are drawn
+  (`distributions/inverted.py`). They are computed in float64 with an error bound, and with more
+  digits where that bound is not enough. So they are the same on every machine.
+* Uniform numbers and choices are computed in integers, so they are exact. In a permutation each
+  position gets any of the remaining entries (Durstenfeld, CACM 1964), so all orders are equally
+  likely.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ _NUMBERS = "a finite number, or an array of them"
 
 
 class Sampler:
-    """Random numbers under the names that NumPy's `Generator` gives them; see `generator`.
+    """Random numbers with the method names of NumPy's `Generator`; returned by `generator`.
 
     Examples
     --------
@@ -84,8 +86,8 @@ class Sampler:
         Parameters
         ----------
         loc : float or array_like
-            The mean. It may be private, so no value is an error: large values saturate, and NaN is
-            0.
+            The mean. It may be private, so no value is an error: values beyond float64 are clamped,
+            and NaN counts as 0.
         scale : float or array_like
             The standard deviation, at most ``2**52 * granularity``; public.
         size : int or tuple of int, optional
@@ -120,8 +122,8 @@ class Sampler:
         Parameters
         ----------
         loc : float or array_like
-            The mean. It may be private, so no value is an error: large values saturate, and NaN is
-            0.
+            The mean. It may be private, so no value is an error: values beyond float64 are clamped,
+            and NaN counts as 0.
         scale : float or array_like
             At most ``2**52 * granularity``; public.
         size : int or tuple of int, optional
@@ -139,8 +141,8 @@ class Sampler:
         Parameters
         ----------
         loc : float or array_like
-            The mean. It may be private, so no value is an error: large values saturate, and NaN is
-            0.
+            The mean. It may be private, so no value is an error: values beyond float64 are clamped,
+            and NaN counts as 0.
         scale : float or array_like
             At most ``2**52 * granularity``; public.
         size : int or tuple of int, optional
@@ -158,8 +160,8 @@ class Sampler:
         Parameters
         ----------
         loc : float or array_like
-            The mode. It may be private, so no value is an error: large values saturate, and NaN is
-            0.
+            The mode. It may be private, so no value is an error: values beyond float64 are clamped,
+            and NaN counts as 0.
         scale : float or array_like
             At most ``2**52 * granularity``; public.
         size : int or tuple of int, optional
@@ -225,9 +227,9 @@ class Sampler:
         Parameters
         ----------
         low : float or array_like
-            Public. If it is between two multiples of the grid, the lower one is drawn too.
+            Public. If `low` is between two multiples of the grid, the lower multiple is drawn too.
         high : float or array_like
-            Public, and at least `low`. It is never drawn, unless it equals `low`.
+            Public, and at least `low`. `high` itself is never drawn, unless it equals `low`.
         size : int or tuple of int, optional
 
         Returns
@@ -262,7 +264,7 @@ class Sampler:
         ----------
         size : int or tuple of int, optional
         dtype : dtype, optional
-            float64 or float32. The grid is 2**-53 or 2**-24, where that is coarser.
+            float64 or float32. The step of the grid is at least 2**-53, or 2**-24 for float32.
         out : numpy.ndarray, optional
             The array that is filled and returned.
 
@@ -291,14 +293,14 @@ class Sampler:
         dtype: Any = np.int64,
         endpoint: bool = False,
     ) -> Any:
-        """Draw integers that are all equally likely.
+        """Draw uniform integers.
 
         Parameters
         ----------
         low : int or array_like of int
-            The least integer; if `high` is left out, the least is 0, and this argument is `high`.
+            The least integer. If `high` is left out, integers from 0 to ``low - 1`` are drawn.
         high : int or array_like of int, optional
-            The greatest integer plus one.
+            The greatest integer plus one; with `endpoint`, the greatest integer.
         size : int or tuple of int, optional
         dtype : dtype, optional
             An integer type or bool.
@@ -327,19 +329,19 @@ class Sampler:
         return integers[()]
 
     def geometric(self, p: Numbers, size: Size = None) -> Any:
-        """Draw the number of trials up to the first success, exactly.
+        """Draw exact geometric numbers: how many trials it takes until the first success.
 
         Parameters
         ----------
         p : float or array_like
-            The chance of a success, above 0 and at most 1, as the binary number that it is; public.
+            The probability of a success, above 0 and at most 1; public. It is not rounded.
         size : int or tuple of int, optional
             By default the shape of `p`.
 
         Returns
         -------
         int64 of NumPy, or numpy.ndarray
-            At most 2**63 - 1, which also represents all larger numbers.
+            At most 2**63 - 1: larger numbers are returned as this number.
         """
         chance = _finite("p", p)
         if not np.all((chance > 0) & (chance <= 1)):
@@ -361,7 +363,7 @@ class Sampler:
         axis: int = 0,
         shuffle: bool = True,
     ) -> Any:
-        """Draw from ``0 .. a - 1`` or from a list, exactly in proportion to `p`.
+        """Draw from ``0 .. a - 1`` or from a list, with probabilities exactly in proportion to `p`.
 
         Parameters
         ----------
@@ -369,15 +371,16 @@ class Sampler:
         size : int or tuple of int, optional
             One draw by default.
         replace : bool, default True
-            Without it all draws are different.
+            If False, all draws are different.
         p : array_like, optional
-            Probabilities, exact as the binary numbers that they are, over their sum. Equal by
-            default. They may be private, so no value is an error: values that are not numbers above
-            0 count as 0, and all candidates are equally likely if none is above 0.
+            The weight of each candidate; by default all weights are equal. Candidate i is drawn
+            with probability ``p[i] / sum(p)``, without rounding. The weights may be private, so no
+            value is an error. A value that is not above 0 counts as 0. If no weight is above 0, all
+            candidates are equally likely.
         axis : int, default 0
             The axis of `a` that is drawn from.
         shuffle : bool, default True
-            Not used: draws without replacement are in random order always.
+            Ignored: draws without replacement are always in random order.
 
         Returns
         -------
@@ -407,7 +410,7 @@ class Sampler:
         return at[()] if items is None else np.take(items, at[()], axis=along)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
-        """Bring an array or a list itself into random order, and return nothing.
+        """Shuffle an array or a list in place, and return None.
 
         Parameters
         ----------
@@ -430,7 +433,7 @@ class Sampler:
             x[i] = items[j]
 
     def permutation(self, x: Any, axis: int = 0) -> NDArray[Any]:
-        """Return ``0 .. x - 1``, or the items of an array, in random order.
+        """Return ``0 .. x - 1``, or a copy of an array, in random order.
 
         Parameters
         ----------
@@ -452,7 +455,7 @@ class Sampler:
         return np.take(items, self._order(items.shape[along]), axis=along)
 
     def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> NDArray[Any]:
-        """Return an array in random order: all entries, or along an axis each line by itself.
+        """Return a shuffled copy of an array: all entries, or along `axis` each line separately.
 
         Parameters
         ----------
@@ -499,7 +502,7 @@ class Sampler:
         return self._rng.bytes(int(length))
 
     def spawn(self, n_children: int) -> list[Sampler]:
-        """Return generators that draw independently of this one and of each other.
+        """Return new generators, independent of this generator and of each other.
 
         Parameters
         ----------
@@ -602,14 +605,15 @@ class Sampler:
 def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> Sampler:
     """Return a replacement for NumPy's `Generator`: secure bits, exact samples, a public grid.
 
-    NOT PRIVATE by itself: privacy depends on the values that the random numbers are added to.
+    NOT PRIVATE by itself: whether a sum is private depends on the sensitivity of the values to
+    which the noise is added.
 
     ``dp.rng.generator`` is the same function. Every real number that is drawn is the multiple of
-    `granularity` nearest to an ideal number (uniform numbers are rounded down). Rounding is
-    post-processing of the ideal noise if the sum of noise and value is rounded, as in
-    ``rng.normal(loc=x)``, or if the values are multiples of the grid themselves. ``counts +
-    rng.normal(0, scale, n)`` of integer counts is exact below ``2**53 * granularity``, which is
-    2**33 by default.
+    `granularity` nearest to an ideal number (uniform numbers are rounded down). The rounding keeps
+    the privacy of the ideal noise in two cases. Either the sum of value and noise is rounded, as in
+    ``rng.normal(loc=x)``. Or the values are multiples of the grid, as integer counts are: then
+    ``counts + rng.normal(0, scale, n)`` is exact, if it is below ``2**53 * granularity`` (by
+    default 2**33).
 
     Parameters
     ----------
@@ -621,14 +625,15 @@ def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> 
     Returns
     -------
     Sampler
-        With the methods of NumPy's generator and their arguments in the same order, for
-        distributions that are exact here. For any other method, such as ``poisson``, the error
+        It has those methods of NumPy's generator that dpfast can draw exactly, with the same
+        arguments in the same order. Any other method, such as ``poisson``, raises an error that
         lists the methods that exist.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If an argument breaks a rule above, and from each method, before any bit is drawn.
+        If an argument breaks a rule above. The methods raise these errors too, before any bit is
+        drawn.
 
     References
     ----------
@@ -637,7 +642,7 @@ def generator(granularity: Number = 2**-20, *, rng: Generator | None = None) -> 
     Notes
     -----
     Cost: 5 to 30 ns a number, and 15 ns an entry of a permutation. Choices with `p` are slower if
-    its digits do not fit into 63 bits, and without replacement.
+    they are without replacement, or if the weights as integers need more than 63 bits.
 
     Examples
     --------
@@ -754,7 +759,7 @@ def _items(name: str, value: Any) -> NDArray[Any]:
 
 def _axis(axis: Any, ndim: int) -> int:
     """Return the number of an axis, counted from the first one."""
-    rule = f"an axis of {ndim}, that is an integer from {-ndim} to {ndim - 1}"
+    rule = f"an integer from {-ndim} to {ndim - 1}, because there are {ndim} axes"
     if not checks.is_whole(axis):
         checks.fail_type("axis", rule, axis)
     if not -ndim <= int(axis) < ndim:
@@ -801,7 +806,8 @@ def _different(n: int, k: int, stream: BitStream) -> NDArray[np.int64]:
 def weights_of(p: Any, size: int) -> list[int]:
     """Return probabilities, which may be private, as integers in the same proportions.
 
-    An entry that is no number above 0 counts as 0, and all weigh the same if none is above 0.
+    An entry that is not a number above 0 counts as 0. If no entry is above 0, all have equal
+    weights.
     """
     rule = f"{size} numbers"
     probabilities = _private("p", p, rule)

@@ -40,7 +40,7 @@ def test_a_refusal_shows_spent_asked_and_left_and_records_nothing():
     before = budget.history
     with pytest.raises(
         BudgetError,
-        match=r"spent epsilon=0\.7, delta=1e-07; asked epsilon=0\.4, "
+        match=r"spent epsilon=0\.7, delta=1e-07; requested epsilon=0\.4, "
         r"delta=0 under neighbors='replace'.*left epsilon=0\.3, delta=9e-07",
     ):
         budget.spend(Pure(0.4), neighbors=REP)

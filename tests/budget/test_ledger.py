@@ -234,7 +234,7 @@ def test_two_who_think_of_different_relations(path):
     first, second = dp.Budget(epsilon=1, path=path), dp.Budget(path=path, neighbors=REP)
     assert second.neighbors == REP
     first.spend(Pure(0.1), neighbors=AR)
-    with pytest.raises(BudgetError, match="by a budget for neighbors='replace'"):
+    with pytest.raises(BudgetError, match="but this budget is for neighbors='replace'"):
         second.spend(Pure(0.1), neighbors=REP)
     assert len(first.history) == 1
     with pytest.raises(ArgumentError, match="neighbors must be left out, or as in"):

@@ -78,7 +78,7 @@ def test_what_several_spends_would_leave(budget):
     spend(budget, "k")
     lines = [SimpleNamespace(loss=Pure(0.25), neighbors="replace", what="x", ids=None)] * 3
     assert budget.left_after(lines)["epsilon"] == 0 and len(budget.history) == 1
-    with pytest.raises(BudgetError, match=r"spent epsilon=1, delta=0; asked epsilon=0\.25"):
+    with pytest.raises(BudgetError, match=r"spent epsilon=1, delta=0; requested epsilon=0\.25"):
         budget.left_after(lines * 2)
     with pytest.raises(BudgetError, match="add-remove"):
         dp.Budget(epsilon=1, neighbors="add-remove").left_after(lines)

@@ -24,7 +24,7 @@ from ..support.pairwise import quick_rows
 REP, AR = "replace", "add-remove"
 ROWS_FOR_PEOPLE = (
     r"budget for the people of 'tailnum' refused a loss of rows: pass ids='tailnum' to the call, "
-    r"or say Budget\(ids='tailnum', max_rows=...\) if a person is publicly known"
+    r"or use Budget\(ids='tailnum', max_rows=...\) with a publicly known limit on the rows"
 )
 
 
@@ -59,9 +59,9 @@ def test_the_first_spend_says_the_unit_and_a_refusal_what_to_pass(make):
         (people, None, 1, ROWS_FOR_PEOPLE),
         (people, "carrier", 1, r"budget for the people of 'tailnum' refused a loss of the people "
          r"of 'carrier': pass ids='tailnum' to the call, or use another budget, Budget\(ids='carr"),
-        (rows, "carrier", 1, r"budget for rows, as its first spend was, refused a loss of the "
-         r"people of 'carrier': leave ids out of the call, or use another budget"),
-        (people, "tailnum", 11, r"asked epsilon=11, .* for the people of 'tailnum' under"),
+        (rows, "carrier", 1, r"budget for rows \(the unit of its first spend\) refused a loss of "
+         r"the people of 'carrier': leave ids out of the call, or use another budget"),
+        (people, "tailnum", 11, r"requested epsilon=11, .* for the people of 'tailnum' under"),
     ):  # fmt: skip
         with pytest.raises(BudgetError, match=said):
             spend(budget, ids, Pure(loss))
@@ -118,7 +118,7 @@ def test_steps_between_neighbors():
                 budget = dp.Budget(**limit, neighbors=wanted, **unit)
                 size = steps.get((given, wanted))
                 if size is None:
-                    with pytest.raises(BudgetError, match=f"no meaning under neighbors='{wanted}'"):
+                    with pytest.raises(BudgetError, match=f"nothing about neighbors='{wanted}'"):
                         spend(budget, ids, loss, given)
                     continue
                 spend(budget, ids, loss, given)
@@ -205,7 +205,7 @@ def test_two_who_think_of_different_units(path):
     assert pickle.loads(packed).ids == "who"
     spend(rows)
     for ids in ("who", None):
-        with pytest.raises(BudgetError, match="by a budget for ids='who', while the first spend"):
+        with pytest.raises(BudgetError, match="this budget is for ids='who', and the first spend"):
             spend(people, ids)
     with pytest.raises(ArgumentError, match="ids must be left out, or as in"):
         pickle.loads(packed)
