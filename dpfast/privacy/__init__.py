@@ -1,9 +1,9 @@
 """Privacy losses, their composition and their conversions.
 
 A loss holds under one neighboring relation. Amounts are exact fractions: ``0.1`` means one tenth,
-so ten times 0.1 is one. Whatever cannot be a fraction (a hyperbolic tangent) is rounded towards
-more loss. A number for a float kernel (`float_down`) is rounded towards less epsilon, so a
-mechanism never spends more than was charged.
+so ten times 0.1 is one. A result that is not a fraction, such as a hyperbolic tangent, is rounded
+up, towards more loss. Where a mechanism needs a float epsilon, `float_down` rounds it down. So no
+mechanism spends more than it is charged.
 
 `LossDistribution` (privacy-loss distributions) needs ``pip install dp-accounting``.
 """

@@ -1,4 +1,4 @@
-"""Parameters of mechanisms for a given loss, rounded towards less loss."""
+"""The parameters of mechanisms for a given loss, rounded so that the loss is not exceeded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def float_down(amount: Number) -> float:
     Parameters
     ----------
     amount : int, float, Decimal or Fraction
-        Less than ``2**1024`` in size.
+        Between ``-2**1024`` and ``2**1024``.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def float_down(amount: Number) -> float:
 
     Notes
     -----
-    An epsilon is rounded towards less loss, hence more noise.
+    An epsilon that is rounded down has less loss and more noise.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def float_down(amount: Number) -> float:
 
 
 def range_within(rho: Number) -> Fraction:
-    """Return nearly the largest epsilon for which a draw of bounded range is rho-zCDP.
+    """Return the largest epsilon for which a draw of bounded range is rho-zCDP, rounded down.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ def range_within(rho: Number) -> Fraction:
 
     Notes
     -----
-    Rounded down to within 2**-40 of the largest one. Such a draw costs (ln x - 1 + 1 / x) with
-    x = (exp(epsilon) - 1) / epsilon, at most ``epsilon**2 / 8`` (see `Draws`).
+    The relative rounding is at most 2**-40. With x = (exp(epsilon) - 1) / epsilon, the rho of such
+    a draw is ln x - 1 + 1 / x, which is at most ``epsilon**2 / 8`` (see `Draws`).
 
     Examples
     --------
@@ -88,7 +88,7 @@ def range_within(rho: Number) -> Fraction:
 
 
 def pure_within(rho: Number) -> Fraction:
-    """Return nearly the largest epsilon for which a pure loss is rho-zCDP.
+    """Return the largest epsilon for which a pure loss is rho-zCDP, rounded down.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def pure_within(rho: Number) -> Fraction:
 
     Notes
     -----
-    The inverse of `ZCDP.of_pure`, rounded down to within 2**-40 of the largest one.
+    This is the inverse of `ZCDP.of_pure`. The relative rounding is at most 2**-40.
 
     Examples
     --------
@@ -120,15 +120,15 @@ def pure_within(rho: Number) -> Fraction:
 
 
 def laplace_within(rho: Number, draws: int = 1, cells: int = 0) -> Fraction:
-    """Return nearly the largest epsilon for which draws of Laplace noise are rho-zCDP.
+    """Return the largest epsilon for which draws of Laplace noise are rho-zCDP, rounded down.
 
     Parameters
     ----------
     rho : int, float, Decimal or Fraction
         Of all draws together. Greater than 0.
     draws, cells : int
-        As for `Draws`: the number of draws, and the sensitivity of each in cells. 0 means
-        continuous noise, rounded or not.
+        As for `Draws`: the number of draws, and the sensitivity of the integer in each draw. 0
+        cells mean continuous noise, rounded or not.
 
     Returns
     -------
@@ -142,8 +142,7 @@ def laplace_within(rho: Number, draws: int = 1, cells: int = 0) -> Fraction:
 
     Notes
     -----
-    Rounded down to within 2**-40 of the largest one. Cost: half a millisecond, and next to nothing
-    for numbers seen before.
+    The relative rounding is at most 2**-40. Cost: half a millisecond; results are cached.
 
     Examples
     --------
@@ -162,9 +161,9 @@ def _laplace(rho: Fraction, cells: int) -> Fraction:
 
 
 def _inverse(rho: Fraction, price: Callable[[Fraction], Fraction], part: int) -> Fraction:
-    """Return nearly the largest epsilon whose loss in rho is at most `rho`, by the secant method.
+    """Return nearly the largest epsilon whose `price` is at most `rho`, by the secant method.
 
-    A loss in rho is at most epsilon, and at most ``epsilon**2 / part``, its limit for a small
+    The price is at most epsilon, and at most ``epsilon**2 / part``, which is its limit for small
     epsilon.
     """
     if rho < _FEW:

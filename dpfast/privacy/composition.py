@@ -28,7 +28,7 @@ def check_loss(amount: Any, name: str = "loss", rule: str = "a Pure, Approx or Z
 
 
 def rho_of(loss: Loss) -> Fraction | None:
-    """Return the rho of a loss, None if none is known."""
+    """Return the rho of a loss, or None if no rho is known."""
     return loss.to_zcdp().rho if isinstance(loss, Pure) else loss.rho
 
 
@@ -41,7 +41,7 @@ def _combined(losses: list[Loss], how: Callable[[list[Fraction]], Fraction]) -> 
     rho = how(rhos) if len(rhos) == len(losses) else None
     if any(isinstance(loss, ZCDP) for loss in losses):
         if rho is None:
-            rule = "of one kind: delta > 0 has no rho, so convert each ZCDP with to_approx(delta)"
+            rule = "all in epsilon or all in rho: convert each ZCDP with to_approx(delta)"
             checks.fail("losses", rule, losses)
         return ZCDP(rho)
     delta = how([amount.delta for amount in losses])
@@ -58,7 +58,7 @@ def compose(*losses: Loss) -> Loss:
     """Return the loss of several releases about the same data: their amounts add up.
 
     Each release may depend on earlier answers, but its loss must be fixed before the first release.
-    (If losses too depend on answers, check them with a `Filter` or a `dpfast.Budget`.)
+    (If the losses depend on earlier answers, check them with a `Filter` or a `dpfast.Budget`.)
 
     Parameters
     ----------
@@ -74,7 +74,8 @@ def compose(*losses: Loss) -> Loss:
     Raises
     ------
     ArgumentError
-        If there is no loss, a ZCDP and an Approx without a rho, or deltas add up to 1 or more.
+        If there is no loss, if there are both a ZCDP and an Approx without a rho, or if the deltas
+        add up to 1 or more.
 
     Notes
     -----
@@ -102,41 +103,41 @@ def parallel(
     Parameters
     ----------
     *losses : Pure, Approx or ZCDP
-        The loss of the release about each part, under add-remove for that part (with
-        ``parts="position"``, under replace).
+        For each part the loss of its release, under add-remove (with ``parts="position"``, under
+        replace).
     neighbors : {"replace", "add-remove"}
         The relation of the result.
     parts : {"content", "position"}, default "content"
-        Whether the part of a row depends on that row alone (its age group, its user), or on its
+        Whether the part of a row depends on its content alone (such as its age group), or on its
         position in a list of public length.
     staying : sequence of losses or None, optional
-        Only under replace with parts by content: the loss of each release, under replace, if a row
-        is replaced by a row of the same part. None if such a replacement changes nothing (a count
-        of rows). By default it is derived from `losses`.
+        Only under replace with parts by content: for each release its loss, under replace, if a row
+        is replaced by another row of the same part. None means that such a replacement changes
+        nothing, as for a count of rows. By default these losses are derived from `losses`.
 
     Returns
     -------
     Pure, Approx or ZCDP
-        Under add-remove, or with parts by position, a row touches one part, and the result is the
-        largest loss. Under replace a row may leave a part and enter another, or none, and the
-        result is the larger of the largest sum of two losses and of the loss for a row that stays.
+        Under add-remove, or with parts by position, neighbors differ in one part: the result is the
+        largest loss. Under replace a row may also leave one part and enter another: the result is
+        the largest sum of two losses, or the loss for a row that stays in its part if that is
+        larger.
 
     Raises
     ------
     ArgumentError
-        If there is no loss, a ZCDP and an Approx, or parts by position under add-remove, where an
-        added row moves all later rows into other parts.
+        If there is no loss, if there are both a ZCDP and an Approx without a rho, or for parts by
+        position under add-remove: there an added row moves all later rows to other positions.
 
     Notes
     -----
-    Under replace, two neighbors x and x' differ in a row that is r in x and r' in x'. If r and r'
-    belong to parts a and b, part a loses a row and part b gains a row. Each change is an add-remove
-    step of one release, and the two releases draw independently, so the two losses compose: e_a +
-    e_b, delta_a + delta_b, rho_a + rho_b. If r' is in no part, only part a changes, which costs
-    e_a. If a = b, the two steps are of the same release: a group of two, 2 e, delta (1 + exp(e)), 4
-    rho, unless `staying` gives a smaller loss. (A loss under replace alone says nothing about a
-    part that grows or shrinks, so it is not allowed in `losses`.) McSherry, SIGMOD 2009, for the
-    largest loss under add-remove. `proofs/composition.v` proves it for epsilon and delta.
+    The rule for add-remove is by McSherry, SIGMOD 2009. `proofs/composition.v` proves it for
+    epsilon and delta. Under replace, let a row be r in x and r' in its neighbor x'. If r is in part
+    a and r' in part b, part a loses a row and part b gains a row. The two releases draw
+    independently, so their losses add up: e_a + e_b, delta_a + delta_b, rho_a + rho_b. If r' is in
+    no part, only part a changes, and the loss is e_a. If a = b, the release has a group of two
+    changes: 2 e, delta (1 + exp(e)) or 4 rho, unless `staying` gives a smaller loss. A loss under
+    replace says nothing about a part that grows or shrinks, so it is not allowed in `losses`.
 
     Examples
     --------
@@ -165,8 +166,8 @@ def parallel(
         candidates = [_doubled(loss) for loss in checked]
     else:
         candidates = _staying_losses(staying, len(checked))
-    # The two losses that are largest in any one amount bound every sum of two in it. A loss without
-    # a rho counts as infinite.
+    # For each amount (size, delta, rho), the sum of the two largest bounds every sum of two. A loss
+    # without a rho counts as infinite.
     by_amounts = size_of, attrgetter("delta"), lambda loss: rho_of(loss) or math.inf
     candidates += [_sum(sorted(checked, key=key)[-2:]) for key in by_amounts]
     return _combined(candidates, max)
@@ -192,7 +193,7 @@ def size_of(loss: Loss) -> Fraction:
 
 
 def group(loss: Loss, size: int) -> Loss:
-    """Return the loss for groups, that is for datasets that differ in up to `size` rows.
+    """Return the loss for a group: for datasets that differ in up to `size` rows.
 
     Parameters
     ----------
@@ -204,22 +205,22 @@ def group(loss: Loss, size: int) -> Loss:
     Returns
     -------
     Pure, Approx or ZCDP
-        Under the same relation. Pure: ``size epsilon``. With a delta: ``size epsilon`` and ``delta
-        (exp(size epsilon) - 1) / (exp(epsilon) - 1)``, rounded up at the 15th digit. ZCDP:
-        ``size**2 rho``.
+        The loss under the same relation. For Pure it is ``size epsilon``. For Approx it is ``size
+        epsilon`` with ``delta (exp(size epsilon) - 1) / (exp(epsilon) - 1)``, rounded up at the
+        15th digit. For ZCDP it is ``size**2 rho``.
 
     Raises
     ------
     ArgumentError
-        If delta for the group is not below 1: such a loss promises nothing.
+        If the delta for the group is 1 or more, which promises nothing.
 
     Notes
     -----
-    A chain of `size` neighbors lies between two such datasets (Dwork, McSherry, Nissim and Smith,
-    TCC 2006). The delta is the sum of delta exp(i epsilon), i < size, along the chain. For rho see
-    Bun and Steinke, TCC 2016. For `Draws`, ranges add up along the chain, and so do sensitivities:
-    Laplace noise costs as much as for `size` times the cells. The distribution of randomized
-    responses is not used.
+    Two such datasets are the ends of a chain of `size` steps from neighbor to neighbor (Dwork,
+    McSherry, Nissim and Smith, TCC 2006). The delta is the sum of delta exp(i epsilon) over all i <
+    size. For rho see Bun and Steinke, TCC 2016. The result for `Draws` is again `Draws`: with
+    bounded range the ranges add up along the chain, and Laplace noise counts with `size` times the
+    cells. For randomized responses only epsilon is used.
 
     Examples
     --------
@@ -233,40 +234,40 @@ def group(loss: Loss, size: int) -> Loss:
     checks.whole("size", size, 1)
     grouped = _grouped(loss, size)
     if grouped is None:
-        checks.fail("size", f"smaller, for a delta below 1 with {loss!r}", size)
+        checks.fail("size", f"smaller, so that the delta of {loss!r} stays below 1", size)
     return grouped
 
 
 def group_within(loss: Loss, size: int) -> Loss:
-    """Return the largest loss for one row that is within a loss for groups of up to `size` rows.
+    """Return the largest loss for one row that gives groups of up to `size` rows a given loss.
 
-    The inverse of `group`, whose epsilon is divided evenly.
+    This is the inverse of `group`.
 
     Parameters
     ----------
     loss : Pure, Approx or ZCDP
-        The loss for groups. The distribution of `Draws` is not used.
+        The loss for groups. For `Draws` only epsilon is used.
     size : int
         At least 1.
 
     Returns
     -------
     Pure, Approx or ZCDP
-        Under the same relation. Pure: ``epsilon / size``. With a delta: ``epsilon / size`` and
-        ``delta (exp(epsilon / size) - 1) / (exp(epsilon) - 1)``, rounded down so that `group` does
-        not exceed `loss`. ZCDP: ``rho / size**2``.
+        The loss under the same relation. For Pure it is ``epsilon / size``. For Approx it is
+        ``epsilon / size`` with ``delta (exp(epsilon / size) - 1) / (exp(epsilon) - 1)``, rounded
+        down so that `group` does not exceed `loss`. For ZCDP it is ``rho / size**2``.
 
     Raises
     ------
     ArgumentError
-        For an epsilon beyond a million with a delta.
+        If `loss` has a delta and an epsilon of more than a million.
 
     Notes
     -----
-    See `group`. For this loss, a mechanism with additive noise for a sensitivity of 1 has the noise
-    that sums of `size` rows need: Laplace noise of scale ``size / epsilon``, Gaussian noise of
-    ``size / sqrt(2 rho)``. The same holds for the rate of an exponential mechanism, in epsilon. For
-    (epsilon, delta) a mechanism that is calibrated to such sums directly has less noise.
+    Noise that is calibrated to this loss for a sensitivity of 1 is the noise for a sensitivity of
+    `size`: Laplace noise of scale ``size / epsilon``, or Gaussian noise of standard deviation
+    ``size / sqrt(2 rho)``. So the result also fits sums to which one person adds up to `size` rows.
+    For (epsilon, delta), noise that is calibrated to such sums directly is smaller.
 
     Examples
     --------
@@ -304,17 +305,18 @@ def _grouped(loss: Loss, size: int) -> Loss | None:
 
 
 def steps(relation: Neighbors, wanted: Neighbors, max_rows: int | None = None) -> int | None:
-    """Return how many steps of one neighboring relation make one of another; None if none do.
+    """Return how many steps of one neighboring relation make one step of another, or None.
 
-    Without `max_rows` both relations are of the same unit, rows or people. With `max_rows`, the
-    given relation is of rows, and the wanted one is of people with at most `max_rows` rows.
+    Without `max_rows` both relations have the same privacy unit. With `max_rows`, `relation` is
+    about rows, and `wanted` is about people with at most `max_rows` rows. None means that no number
+    of steps is enough.
 
     Notes
     -----
-    Replacing a row is removing one and adding one: two steps. Adding or removing a person is adding
-    or removing up to `max_rows` rows. Replacing a person is removing one and adding another, so
-    twice as many. A loss under replace says nothing about datasets of different sizes, nor about
-    people with different numbers of rows.
+    To replace a row is to remove one row and to add one: two steps. To add or remove a person is to
+    add or remove up to `max_rows` rows. To replace a person takes twice as many steps. A loss under
+    replace says nothing about datasets of different sizes, nor about people with different numbers
+    of rows.
     """
     if max_rows is None and relation == wanted:
         return 1
@@ -328,9 +330,10 @@ def convert(
 ) -> Loss | None:
     """Return the loss under another neighboring relation, or None if no loss can be derived.
 
-    Replacing a row is removing one and adding one, so a loss under add-remove holds for groups of
-    two: (2 epsilon, delta (1 + e^epsilon)), or 4 rho. A loss under replace says nothing about
-    datasets of different sizes.
+    To replace a row is to remove one row and to add one. So under replace, a loss under add-remove
+    becomes the loss for a group of two: 2 epsilon with delta (1 + e^epsilon), or 4 rho. A loss
+    under replace says nothing about datasets of different sizes, so it cannot be converted to
+    add-remove.
 
     Parameters
     ----------
@@ -338,15 +341,16 @@ def convert(
     relation, wanted : {"replace", "add-remove"}
         The relation of the loss, and the relation of the result.
     max_rows : int, optional
-        The largest number of rows of a person: convert a loss per row to a loss per person. The
-        bound must be public, and hold for everybody who may be in the data. Adding or removing a
-        person is a group of `max_rows` rows, and replacing a person is a group of twice as many. A
-        loss per row under replace says nothing about people, whose numbers of rows may differ.
+        If given, a loss per row is converted to a loss per person, where a person has at most
+        `max_rows` rows. This bound must be public, and hold for everybody who may be in the data.
+        The loss is that of a group of `max_rows` rows if a person is added or removed, and of twice
+        as many rows if a person is replaced. A loss per row under replace cannot be converted,
+        because people may have different numbers of rows.
 
     Returns
     -------
     Pure, Approx, ZCDP or None
-        Also None if delta would be 1 or more.
+        None if there is no such loss, or if its delta would be 1 or more.
 
     Raises
     ------
@@ -377,7 +381,7 @@ def convert(
 
 
 def post_processing(loss: Loss) -> Loss:
-    """Return the loss itself: computing anything from an answer alone costs nothing more.
+    """Return the loss unchanged, because whatever is computed from an answer alone costs nothing.
 
     The computation may use fresh randomness and public numbers, and it may be chosen after the
     answer was seen. It must not use the data again, nor anything that was computed from them and
@@ -395,7 +399,7 @@ def post_processing(loss: Loss) -> Loss:
     Raises
     ------
     ArgumentTypeError
-        If it is not a loss.
+        If `loss` is not a loss.
 
     Notes
     -----
@@ -416,16 +420,17 @@ def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
     Parameters
     ----------
     *losses : Pure or Approx
-        Fixed before the first release, under one neighboring relation. The releases may depend on
-        earlier answers.
+        The losses of the releases, under one neighboring relation. They must be fixed before the
+        first release; the releases themselves may depend on earlier answers.
     delta : float, Fraction or Decimal
         A delta in addition to the deltas of the losses. Greater than 0, less than 1.
 
     Returns
     -------
     Approx
-        epsilon = sqrt(2 ln(1/delta) sum epsilon_i**2) + sum epsilon_i tanh(epsilon_i / 2), rounded
-        up at the 15th digit, or the sum of the epsilon_i where that is less; delta + sum delta_i.
+        Its epsilon is sqrt(2 ln(1/delta) sum epsilon_i**2) + sum epsilon_i tanh(epsilon_i / 2),
+        rounded up at the 15th digit, or the sum of all epsilon_i if that is less. Its delta is
+        delta + sum delta_i.
 
     Raises
     ------
@@ -435,11 +440,11 @@ def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
 
     Notes
     -----
-    Dwork, Rothblum and Vadhan, FOCS 2010, with the tight mean of the privacy loss, as in Kairouz,
-    Oh and Viswanath, ICML 2015. The loss of one release lies within epsilon_i of 0 and has a mean
-    of at most epsilon_i tanh(epsilon_i / 2) whatever came before, so the Azuma-Hoeffding inequality
-    bounds the sum. `optimal_composition` is better if all losses are equal; converting with
-    `Pure.to_zcdp`, `compose` and `ZCDP.to_approx` is mostly better too.
+    If all losses are equal, `optimal_composition` is better. The way over rho (`Pure.to_zcdp`,
+    `compose`, `ZCDP.to_approx`) is mostly better too. The theorem is by Dwork, Rothblum and Vadhan,
+    FOCS 2010, with the tight mean of Kairouz, Oh and Viswanath, ICML 2015. Proof: whatever came
+    before, the privacy loss of release i is at most epsilon_i in size, and its mean is at most
+    epsilon_i tanh(epsilon_i / 2). So the Azuma-Hoeffding inequality bounds the sum.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Formulas of the conversions: exact fractions in, fractions rounded towards more loss out.
+"""The formulas of the conversions. They take exact fractions, and round results towards more loss.
 
 Each formula is evaluated on intervals (`enclosure.py`), and the upper end is rounded up at the 15th
-digit. Every value of a free parameter gives a true statement, so the search for the best one needs
-no proof.
+digit. The formulas hold for every value of their free parameter, so the search for its best value
+needs no proof.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _mean_loss(epsilon: Fraction) -> Interval:
 def rho_of_pure(epsilon: Fraction) -> Fraction:
     """Return the tight rho of a pure loss, epsilon tanh(epsilon / 2), rounded up.
 
-    It has a cache, because a budget in rho calls it at each spend.
+    Results are cached, because a budget in rho calls this at each spend.
     """
     return min(up(_mean_loss(epsilon).high, LEAST_DELTA), epsilon**2 / 2)
 
@@ -58,8 +58,8 @@ def _root(f: Callable[[Decimal], tuple[Decimal, Decimal]], low: Decimal, high: D
 def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
     """Return the least epsilon of rho-zCDP at delta, over all Renyi orders a = 1 + t.
 
-    epsilon = (1 + t) rho + ln(t / (1 + t)) + (ln(1 / delta) - ln(1 + t)) / t, of which the slope
-    in t is rho - (ln(1 / delta) - ln(1 + t)) / t**2.
+    epsilon = (1 + t) rho + ln(t / (1 + t)) + (ln(1 / delta) - ln(1 + t)) / t. The slope of this in
+    t is rho - (ln(1 / delta) - ln(1 + t)) / t**2.
     """
     r, bits = Interval.of(rho), -log_of(delta)
     most = bits.high
@@ -77,10 +77,11 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
 
 
 def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction | None:
-    """Return the least delta of rho-zCDP at epsilon, over all Renyi orders, or None if not below 1.
+    """Return the least delta of rho-zCDP at epsilon, over all Renyi orders; None if it is 1 or
+    more.
 
-    For the order a = 1 + t, ln(delta) = t ((1 + t) rho - epsilon) - ln(1 + t) - t ln(1 + 1 / t), of
-    which the slope in t is (1 + 2 t) rho - epsilon - ln(1 + 1 / t).
+    For the order a = 1 + t, ln(delta) = t ((1 + t) rho - epsilon) - ln(1 + t) - t ln(1 + 1 / t).
+    The slope of this in t is (1 + 2 t) rho - epsilon - ln(1 + 1 / t).
     """
     r, e = Interval.of(rho), Interval.of(epsilon)
 
@@ -106,7 +107,7 @@ def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction | None:
 
 @lru_cache(maxsize=256)
 def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return nearly the largest rho whose least epsilon at delta is at most `epsilon`.
+    """Return nearly the largest rho whose epsilon at `delta` is at most `epsilon`.
 
     `epsilon` is at least LEAST_EPSILON.
     """
@@ -158,10 +159,10 @@ def group_delta(epsilon: Fraction, delta: Fraction, size: int) -> Fraction | Non
 
 
 def group_delta_within(epsilon: Fraction, delta: Fraction, size: int) -> Fraction:
-    """Return nearly the largest delta of one row whose `group_delta` is at most `delta`.
+    """Return nearly the largest delta for one row whose `group_delta` is at most `delta`.
 
-    `group_delta` rounds up at the 15th digit, so the target has 15 digits. Both functions enclose
-    their values to far less than the margin of 10**-30.
+    `group_delta` rounds up at the 15th digit, so the target has 15 digits. The margin of 10**-30 is
+    far larger than the errors of both functions.
     """
     if size == 1:
         return delta
@@ -173,7 +174,7 @@ def group_delta_within(epsilon: Fraction, delta: Fraction, size: int) -> Fractio
 def advanced_epsilon(epsilons: list[Fraction], delta: Fraction) -> Fraction:
     """Return the epsilon of advanced composition, or the sum of all epsilons if that is less.
 
-    The former is sqrt(2 ln(1 / delta) sum e_i^2) + sum e_i tanh(e_i / 2).
+    The epsilon of advanced composition is sqrt(2 ln(1 / delta) sum e_i^2) + sum e_i tanh(e_i / 2).
     """
     squares = Interval.of(sum((e * e for e in epsilons), Fraction(0)))
     mean = Interval.of(0)

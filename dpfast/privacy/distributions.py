@@ -18,8 +18,8 @@ from .conversions import LEAST_DELTA, LEAST_EPSILON
 from .enclosure import up
 from .losses import Approx, Pure, _delta, _float_up, _positive
 
-# dp-accounting rounds its distributions towards more loss when it puts them on a grid, but it
-# convolves them in float64. These margins are far larger than the rounding errors of that.
+# dp-accounting rounds its distributions towards more loss when it puts them on a grid, and then
+# convolves them in float64. This margin is far larger than the rounding errors of the convolution.
 _MARGIN = Fraction(1, 10**12)
 #: The most grid points for one release: an array of them takes 256 MB.
 _MOST_PLACES = 1 << 25
@@ -28,23 +28,23 @@ _MOST_PLACES = 1 << 25
 class LossDistribution:
     """The distribution of the privacy loss of one or several releases.
 
-    Composition is nearly exact for any mix of mechanisms. If the distribution of the noise is
-    known, this gives the least epsilon of all methods here: less than `ZCDP.to_approx` for many
-    Gaussian releases, and as much as `optimal_composition` for equal pure losses. Make a
-    distribution with `of`, `gaussian`, `laplace`, `discrete_laplace` or `randomized_response`.
+    It composes any mix of mechanisms nearly exactly. If the distribution of the noise is known, it
+    gives the least epsilon of all methods here: less than `ZCDP.to_approx` for many Gaussian
+    releases, and the same as `optimal_composition` for equal pure losses. Make one with `of`,
+    `gaussian`, `laplace`, `discrete_laplace` or `randomized_response`.
 
     Notes
     -----
-    Sommer, Meiser and Mohammadi, PoPETs 2019; Doroshenko, Ghazi, Kamath, Kumar and Manurangsi,
-    PoPETs 2022 (the discretization). The library rounds a distribution towards more loss on a grid
-    of `interval` and then convolves in float64. A margin of 1e-12 is added, in delta and relatively
-    in epsilon, which is far more than those rounding errors. It is a margin and not a proof, so
-    delta should be well above 1e-12. The neighboring relation is the relation for which the
-    sensitivities hold.
+    The neighboring relation of the result is the relation for which the sensitivities hold.
+    dp-accounting rounds each distribution towards more loss, to a grid with steps of `interval`,
+    and then convolves in float64. dpfast adds a margin of 1e-12 to delta, and a relative one to
+    epsilon: far more than the rounding errors, but not a proof. So use a delta well above 1e-12.
+    Sommer, Meiser and Mohammadi, PoPETs 2019; for the grid Doroshenko, Ghazi, Kamath, Kumar and
+    Manurangsi, PoPETs 2022.
 
     Examples
     --------
-    A hundred Gaussian releases, and the conversion of their sum in rho:
+    A hundred Gaussian releases, first by their loss distribution and then by their rho:
 
     >>> import dpfast as dp
     >>> one = dp.privacy.LossDistribution.gaussian(20.0)
@@ -80,13 +80,13 @@ class LossDistribution:
 
     @classmethod
     def of(cls, loss: Pure | Approx, *, interval: Number = 1e-4) -> LossDistribution:
-        """Return a loss distribution that dominates the distribution of any mechanism with a loss.
+        """Return the worst loss distribution of all mechanisms with a given loss.
 
         Parameters
         ----------
         loss : Pure or Approx
         interval : float
-            The grid of losses. Smaller is tighter and slower.
+            The step of the grid of losses. A smaller step is more accurate and slower.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class LossDistribution:
     def laplace(
         cls, scale: Number, *, sensitivity: Number = 1.0, interval: Number = 1e-4
     ) -> LossDistribution:
-        """Return the loss distribution of Laplace noise, density ~ ``exp(-|z| / scale)``.
+        """Return the loss distribution of Laplace noise with density ~ ``exp(-|z| / scale)``.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class LossDistribution:
     def discrete_laplace(
         cls, scale: Number, *, sensitivity: int = 1, interval: Number = 1e-4
     ) -> LossDistribution:
-        """Return the loss distribution of integer noise, probability ~ ``exp(-|z| / scale)``.
+        """Return the loss distribution of integer noise with probability ~ ``exp(-|z| / scale)``.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class LossDistribution:
     def randomized_response(
         cls, epsilon: Number, *, categories: int = 2, interval: Number = 1e-4
     ) -> LossDistribution:
-        """Return the loss distribution of `dpfast.response.kary`, for a replaced row.
+        """Return the loss distribution of `dpfast.response.kary`, under "replace".
 
         Parameters
         ----------
@@ -182,12 +182,12 @@ class LossDistribution:
         return cls._of("from_randomized_response", step, uniform, k)
 
     def compose(self, *others: LossDistribution) -> LossDistribution:
-        """Return the loss distribution of these releases and `others` together.
+        """Return the loss distribution of this and all `others`, released one after the other.
 
         Parameters
         ----------
         *others : LossDistribution
-            On the same grid.
+            Distributions with the same `interval`.
 
         Returns
         -------
@@ -233,7 +233,7 @@ class LossDistribution:
         Raises
         ------
         ArgumentError
-            If delta is smaller, or not more than the deltas of the releases.
+            If `delta` is at most 1e-12, or not more than the deltas of the releases in total.
         """
         epsilon = least_epsilon(self._held.get_epsilon_for_delta, delta)
         if epsilon is None:
@@ -257,7 +257,7 @@ class LossDistribution:
         exact = Decimal(float(self._held.get_delta_for_epsilon(least)))
         delta = up(max(Decimal(0), exact) + Decimal(1).scaleb(-12), LEAST_DELTA)
         if delta >= 1:
-            checks.fail("epsilon", "larger, for a delta below 1", epsilon)
+            checks.fail("epsilon", "larger, because its delta would be 1 or more", epsilon)
         return Approx(amount, delta)
 
     def __reduce__(self) -> NoReturn:
@@ -265,7 +265,7 @@ class LossDistribution:
 
 
 def least_epsilon(of: Callable[[float], float], delta: Number) -> Approx | None:
-    """Return the least epsilon at `delta`, plus margins for float64; None if there is none.
+    """Return the least epsilon at `delta`, plus margins for float64; None if it is infinite.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def _unit(scale: Any, sensitivity: Any) -> float:
     """Return the noise scale in units of the sensitivity, rounded by far less than the margins."""
     unit = checks.positive("scale", scale) / checks.positive("sensitivity", sensitivity)
     if not unit > 2.0**-500:
-        checks.fail("scale", f"more than {2.0**-500:.3g} of the sensitivity", scale)
+        checks.fail("scale", f"more than {2.0**-500:.3g} times the sensitivity", scale)
     return unit
 
 

@@ -1,8 +1,8 @@
 """Intervals of 60-digit decimals that enclose the real value of a formula.
 
 Sums, products and quotients are rounded outwards. The exponential and the logarithm of `decimal`
-are correctly rounded (to nearest), so the number next to the result on either side encloses it.
-Exponents reach 10**18, so no loss overflows, and no library is loaded.
+are correctly rounded to nearest. So the exact value lies between the two neighbors of the result.
+Exponents reach 10**18, so no loss overflows.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def exp(x: Interval) -> Interval:
 
 
 def log(x: Interval) -> Interval:
-    """Return an interval that encloses ln(x), x > 0, relatively narrow only far from 1."""
+    """Return an interval that encloses ln(x), x > 0. Near x = 1, `log1p` is narrower."""
     return _widened(DOWN.ln(x.low), UP.ln(x.high))
 
 
@@ -126,14 +126,14 @@ def log1p(x: Interval) -> Interval:
 
 
 def log_of(x: Fraction) -> Interval:
-    """Return an interval that encloses a fraction's logarithm, relatively narrow near 1 too."""
+    """Return an interval that encloses a fraction's logarithm, which is narrow near 1 too."""
     return log1p(Interval.of(x - 1)) if Fraction(1, 2) < x < 2 else log(Interval.of(x))
 
 
 def up(x: Decimal, least: Decimal) -> Fraction:
     """Return `x` rounded up to 15 digits, or `least` if that is larger.
 
-    15 digits survive a conversion to float64, so the number is shown exactly.
+    A conversion to float64 keeps 15 digits, so the number is shown exactly.
     """
     return Fraction(max(_SHORT.plus(x), least))
 

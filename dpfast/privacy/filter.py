@@ -15,16 +15,15 @@ from .losses import ZCDP, Approx, Loss, Pure
 class Filter:
     """A privacy filter: it allows a release if the sum of all losses stays within a limit.
 
-    Composition theorems are about losses that are fixed beforehand. A filter also holds if the next
-    loss depends on earlier answers. The limit is fixed, and a release is made only if the sum of
-    all losses, including its loss, is within the limit.
+    Use it if each loss may depend on earlier answers; composition theorems are about losses that
+    are fixed beforehand. The limit is fixed. Before a release, call `spend` or `require` with its
+    loss.
 
     Parameters
     ----------
     limit : Pure, ZCDP or Approx
-        The loss of all releases together. An `Approx` limit allows the largest `ZCDP` within it
-        (`ZCDP.largest`): the releases together are (epsilon, delta)-DP, and their number grows with
-        the square of epsilon.
+        The loss of all releases together. An `Approx` limit is a filter in rho for the largest rho
+        within it (`ZCDP.largest`). All releases together are then (epsilon, delta)-DP.
 
     Raises
     ------
@@ -33,16 +32,15 @@ class Filter:
 
     Notes
     -----
-    Pure: Rogers, Roth, Ullman and Vadhan, NeurIPS 2016. On every path of answers the log-likelihood
-    ratio is at most the sum of the epsilons on that path, which is within the limit. ZCDP: Feldman
-    and Zrnic, NeurIPS 2021 (a filter at each order of the Renyi divergence); Whitehouse, Ramdas,
-    Rogers and Wu, ICML 2023. For each order a > 1, exp((a - 1) (loss so far - a rho so far)) is a
-    supermartingale whatever the next loss depends on, so that D_a is at most a times the limit. A
-    filter with an Approx limit is the ZCDP filter followed by the conversion. No filter takes a
-    loss with a delta. All losses are for one neighboring relation. `dpfast.Budget` is a Pure or
-    ZCDP filter with a ledger. A refused release is not counted, and a smaller one may follow.
+    All losses must be for one neighboring relation, and none may have a delta. A refused loss is
+    not counted, so a smaller one may follow. Several threads may share a filter. It can be neither
+    pickled nor copied. `dpfast.Budget` is a filter with a ledger.
 
-    Several threads may share a filter. It can be neither pickled nor copied.
+    Proof for a pure limit (Rogers, Roth, Ullman and Vadhan, NeurIPS 2016): for any sequence of
+    answers the log-likelihood ratio is at most the sum of the epsilons spent, which is within the
+    limit. For rho (Feldman and Zrnic, NeurIPS 2021; Whitehouse, Ramdas, Rogers and Wu, ICML 2023):
+    for each order a > 1, exp((a - 1) (loss so far - a rho so far)) is a supermartingale, whatever
+    the next loss depends on. So D_a is at most a times the limit.
 
     Examples
     --------
@@ -80,7 +78,7 @@ class Filter:
         if self._by_rho:
             return (loss if isinstance(loss, ZCDP) else loss.to_zcdp()).rho
         if isinstance(loss, ZCDP):
-            checks.fail("loss", "Pure: a ZCDP loss has no finite epsilon", loss)
+            checks.fail("loss", "Pure for a Pure limit: a ZCDP has no finite epsilon", loss)
         return loss.epsilon
 
     def _of(self, amount: Fraction) -> Loss | None:
@@ -99,9 +97,9 @@ class Filter:
         return self._of(self._most - self._spent)
 
     def spend(self, loss: Pure | ZCDP) -> bool:
-        """Count a loss and return True, or return False if it would exceed the limit.
+        """Count a loss and return True, or return False if the sum would exceed the limit.
 
-        Call it before the release, and do not make the release if the result is False.
+        Call it before a release. If it returns False, do not release.
 
         Parameters
         ----------
@@ -119,7 +117,7 @@ class Filter:
             return True
 
     def require(self, loss: Pure | ZCDP) -> None:
-        """Count a loss, or raise an error if it would exceed the limit.
+        """Count a loss, or raise an error if the sum would exceed the limit.
 
         Parameters
         ----------

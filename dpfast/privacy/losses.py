@@ -32,7 +32,7 @@ def _delta(value: Any) -> Fraction:
 
 
 def shown(amount: Fraction) -> tuple[str, str]:
-    """Return an amount as a decimal, and its ratio: "" for an exact decimal, "..." if too long."""
+    """Return an amount as a decimal and as a ratio ("" for an exact decimal, "..." if too long)."""
     text = repr(float(amount)).removesuffix(".0")
     if Fraction(text) == amount:
         return text, ""
@@ -82,14 +82,14 @@ def _float_up(amount: Fraction) -> float:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Pure(_Amounts):
-    """Pure differential privacy: no event is more than exp(epsilon) times as likely on a neighbor.
+    """Pure epsilon-DP: on a neighbor no event is more than exp(epsilon) times as likely.
 
     ``float(loss)`` is the least float that is not below epsilon.
 
     Parameters
     ----------
     epsilon : int, float, Decimal or Fraction
-        Greater than 0. A float means the decimal number that it is printed as.
+        Greater than 0. A float means the decimal that Python prints for it: 0.1 is one tenth.
 
     Raises
     ------
@@ -106,10 +106,10 @@ class Pure(_Amounts):
     epsilon: Fraction
 
     amounts: ClassVar[tuple[str, ...]] = ("epsilon",)
-    #: The delta of a loss that is stated without one.
+    #: The delta of this kind of loss.
     delta: ClassVar[Fraction] = Fraction(0)
 
-    # The fields accept more types than they keep, and a type checker should see those accepted.
+    # Each field becomes a Fraction; this signature shows type checkers the types that are accepted.
     if TYPE_CHECKING:
 
         def __init__(self, epsilon: Number) -> None: ...
@@ -118,9 +118,9 @@ class Pure(_Amounts):
         return _float_up(self.epsilon)
 
     def to_zcdp(self) -> ZCDP:
-        """Convert to zero-concentrated: rho = epsilon tanh(epsilon / 2), which is tight.
+        """Convert to zCDP: rho = epsilon tanh(epsilon / 2), the least rho for any pure loss.
 
-        `Draws`, whose distribution is known, convert to a smaller rho.
+        The rho of `Draws` is smaller, because their distribution is known.
 
         Returns
         -------
@@ -129,9 +129,10 @@ class Pure(_Amounts):
 
         Notes
         -----
-        The published epsilon**2 / 2 (Bun and Steinke, TCC 2016) is never less. Every pair of
-        distributions that is epsilon-DP is a post-processing of randomized response with that
-        epsilon, whose largest D_a / a is its Kullback-Leibler divergence.
+        This rho is never more than the published epsilon**2 / 2 (Bun and Steinke, TCC 2016). Proof:
+        every pair of distributions that is epsilon-DP is a post-processing of randomized response
+        with this epsilon. For randomized response the supremum of D_a / a over all orders a is its
+        Kullback-Leibler divergence, epsilon tanh(epsilon / 2).
 
         Examples
         --------
@@ -152,8 +153,8 @@ class Pure(_Amounts):
         Returns
         -------
         Approx
-            With epsilon' = ln(e**epsilon - delta (1 + e**epsilon)), rounded up at the 15th digit.
-            It is tight, but hardly less than epsilon: keep a pure loss pure if you can.
+            Its epsilon is ln(e**epsilon - delta (1 + e**epsilon)), rounded up at the 15th digit.
+            This is tight, but hardly less than the pure epsilon: keep a pure loss if you can.
 
         Examples
         --------
@@ -169,8 +170,9 @@ class Pure(_Amounts):
 class Draws(Pure):
     """The pure loss of draws from a known distribution, which costs less in rho.
 
-    Each draw has a loss of epsilon / draws. The rho of a draw is the exact supremum over all
-    orders, rounded up. The proofs are in ``dpfast/privacy/prices.py``.
+    Each draw has a loss of e = epsilon / draws. The rho of a draw is the exact supremum of D_a / a
+    over all orders a, rounded up (proofs in ``dpfast/privacy/prices.py``). At most one of
+    `bounded_range`, `cells` and `categories` describes the distribution.
 
     Parameters
     ----------
@@ -179,25 +181,26 @@ class Draws(Pure):
     draws : int
         The number of draws, at least 1. Each may depend on earlier answers.
     bounded_range : bool
-        Whether the privacy loss of each draw lies in an interval of length e = epsilon / draws.
-        (Pure privacy alone promises twice that.) Such
-        a draw is (ln x - 1 + 1 / x)-zCDP, x = (exp(e) - 1) / e, which is at most ``e**2 / 8``
-        (Cesar and Rogers, ALT 2021).
+        Whether the privacy loss of each draw lies in an interval of length e, as for the
+        exponential mechanism. (For pure privacy in general the length is 2 e.) With x = (exp(e) -
+        1) / e, such a draw is (ln x - 1 + 1 / x)-zCDP, which is at most ``e**2 / 8`` (Cesar and
+        Rogers, ALT 2021).
     cells : int, optional
-        Each draw is Laplace noise on a separate number. 0: continuous noise, rounded to a grid or
-        not. Otherwise the noise is on integers, with probabilities proportional to ``exp(-h |z|)``,
-        h = e / cells, and the number has the sensitivity `cells`. Such a draw is (e - (1 - exp(-e))
-        h / sinh(h))-zCDP, and (e - 1 + exp(-e))-zCDP for continuous noise (Harrison and Manurangsi,
-        FORC 2026).
+        Given if each draw is Laplace noise on a separate number. 0 means continuous noise, rounded
+        to a grid or not: it is (e - 1 + exp(-e))-zCDP. Otherwise the number is an integer with the
+        sensitivity `cells`, and the noise is an integer z with probability proportional to ``exp(-h
+        |z|)``, where h = e / cells: it is (e - (1 - exp(-e)) h / sinh(h))-zCDP (Harrison and
+        Manurangsi, FORC 2026).
     categories : int, optional
-        Each draw is one of this many possible answers, as in `dpfast.response.kary`. For up to ``2
-        + 2 exp(e / 2)`` answers a draw is e (exp(e) - 1) / (exp(e) - 1 + categories)-zCDP; for more
-        answers the supremum is found by a search.
+        Given if each draw is a randomized response with this many possible answers, as in
+        `dpfast.response.kary`. For up to ``2 + 2 exp(e / 2)`` answers a draw is e (exp(e) - 1) /
+        (exp(e) - 1 + categories)-zCDP. For more answers, a search finds the supremum.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If an argument is not a number or is out of its range, or two of the last three are given.
+        If an argument is not a number or is out of its range, or if more than one of
+        `bounded_range`, `cells` and `categories` is given.
 
     Examples
     --------
@@ -234,7 +237,7 @@ class Draws(Pure):
             checks.whole("categories", self.categories, 1)
         if self.bounded_range + (self.cells is not None) + (self.categories is not None) > 1:
             checks.fail(
-                "draws", "of one distribution: bounded_range, cells or categories", repr(self)
+                "draws", "of one kind: give one of bounded_range, cells, categories", repr(self)
             )
 
 
@@ -242,17 +245,17 @@ class Draws(Pure):
 class Approx(_Amounts):
     """Approximate differential privacy, (epsilon, delta).
 
-    Such a loss has two amounts, so there is no ``float(loss)``.
+    A loss with two amounts has no ``float(loss)``.
 
     Parameters
     ----------
     epsilon, delta : int, float, Decimal or Fraction
         ``epsilon > 0`` and ``0 < delta < 1``.
     rho : int, float, Decimal or Fraction, optional
-        The rho of a mechanism that is also rho-zCDP, for example because its noise is Gaussian: a
-        budget of rho charges it. By default no rho is known; if delta is the probability of a
-        failure, there is none. The rho does not affect equality: losses of the same epsilon and
-        delta are equal.
+        For a mechanism that is also rho-zCDP, for example because its noise is Gaussian: the rho
+        that a budget in rho charges. By default no rho is known. There is none if delta is the
+        probability of a failure. Two losses with the same epsilon and delta are equal, whatever
+        their rho.
 
     Raises
     ------
@@ -282,7 +285,7 @@ class Approx(_Amounts):
             object.__setattr__(self, "rho", _positive("rho", self.rho))
 
     def of_zcdp(self) -> Approx:
-        """Return this loss with the largest rho within it, for a mechanism that satisfies that rho.
+        """Return this loss with the largest rho that is within it, for a mechanism with that rho.
 
         Returns
         -------
@@ -300,7 +303,7 @@ class Approx(_Amounts):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ZCDP(_Amounts):
-    """Zero-concentrated differential privacy: every Renyi divergence of order a is at most rho a.
+    """Zero-concentrated differential privacy: the Renyi divergence of order a is at most rho a.
 
     ``float(loss)`` is the least float that is not below rho.
 
@@ -337,11 +340,10 @@ class ZCDP(_Amounts):
 
     @classmethod
     def of_pure(cls, pure: Pure) -> ZCDP:
-        """Convert a pure loss: rho = epsilon tanh(epsilon / 2), rounded up, which is tight.
+        """Convert a pure loss to zCDP, rounded up.
 
-        Every epsilon-DP pair is a post-processing of randomized response with that epsilon, whose
-        largest D_a / a is its Kullback-Leibler divergence, epsilon tanh(epsilon / 2). `Draws` are
-        converted by their known distribution.
+        For `Draws` the rho follows from their distribution. For other pure losses it is epsilon
+        tanh(epsilon / 2), which is tight; see `Pure.to_zcdp`.
 
         Parameters
         ----------
@@ -378,8 +380,8 @@ class ZCDP(_Amounts):
         Returns
         -------
         ZCDP
-            Rounded down, so ``within(epsilon, delta).to_approx(delta).epsilon <= epsilon``, to
-            within 2**-40 of the largest one.
+            Rounded down by at most a factor of 1 - 2**-40. So ``largest(epsilon,
+            delta).to_approx(delta).epsilon <= epsilon``.
 
         Examples
         --------
@@ -403,8 +405,9 @@ class ZCDP(_Amounts):
         Returns
         -------
         Approx
-            The minimum over all orders a > 1 of ``a rho + ln(1 - 1/a) - ln(a delta) / (a - 1)``,
-            rounded up at the 15th digit. (If that is not above 0, a tiny positive number.)
+            Its epsilon is the minimum of ``a rho + ln(1 - 1/a) - ln(a delta) / (a - 1)`` over all
+            orders a > 1, rounded up at the 15th digit. (If the minimum is not above 0, it is a tiny
+            positive number.)
 
         Notes
         -----
@@ -432,8 +435,8 @@ class ZCDP(_Amounts):
         Returns
         -------
         Approx
-            With delta the minimum over all orders a > 1 of
-            ``exp((a - 1)(a rho - epsilon)) / (a - 1) (1 - 1/a)**a``, rounded up at the 15th digit.
+            Its delta is the minimum of ``exp((a - 1)(a rho - epsilon)) / (a - 1) (1 - 1/a)**a``
+            over all orders a > 1, rounded up at the 15th digit.
 
         Raises
         ------
@@ -453,7 +456,7 @@ class ZCDP(_Amounts):
         amount = _positive("epsilon", epsilon)
         delta = conversions.delta_of_rho(self.rho, amount)
         if delta is None:
-            checks.fail("epsilon", f"larger, for rho={_show(self.rho)}", epsilon)
+            checks.fail("epsilon", f"larger for a delta below 1 at rho={_show(self.rho)}", epsilon)
         return Approx(amount, delta)
 
 
@@ -479,7 +482,7 @@ def loss(epsilon: Number | None = None, delta: Number = 0, rho: Number | None = 
 
     Notes
     -----
-    A float means the decimal number that it is printed as.
+    A float means the decimal that Python prints for it: 0.1 is one tenth.
 
     Examples
     --------

@@ -1,14 +1,14 @@
 """Optimal composition of equal losses.
 
-It is the hockey-stick divergence of many randomized responses. Every (epsilon, 0) pair is a
-post-processing of randomized response, so the loss of k of them together is at most that of k
-randomized responses, whose likelihood ratio depends on one count j alone: with p = e^epsilon / (1 +
-e^epsilon), q = 1 - p and
+Every (epsilon, 0)-DP pair of distributions is a post-processing of randomized response. So the loss
+of k of them together is at most the loss of k randomized responses: their hockey-stick divergence.
+The likelihood ratio of k randomized responses depends on one count j alone. With p = e^epsilon / (1
++ e^epsilon), q = 1 - p and
 
     A(m) = sum over j >= m of C(k, j) p^j q^(k - j),    B(m) = the same with p and q exchanged,
 
-delta(e) = max over m of A(m) - e^e B(m), and the maximum is at the least m with (2 m - k) epsilon
-> e. So the least e for a delta is the largest ln((A(m) - delta) / B(m)).
+delta(e) is the maximum of A(m) - e^e B(m) over m, at the least m with (2 m - k) epsilon > e. So the
+least e for a delta is the largest ln((A(m) - delta) / B(m)).
 """
 
 from __future__ import annotations
@@ -107,12 +107,12 @@ def _least_delta(epsilon: Fraction, times: int, wanted: Fraction) -> Fraction:
 def optimal_composition(
     loss: Pure | Approx, times: int, *, delta: Number | None = None, epsilon: Number | None = None
 ) -> Approx:
-    """Return the exact total loss of `times` releases with the same loss.
+    """Return the least total loss of `times` releases with the same loss.
 
     Parameters
     ----------
     loss : Pure or Approx
-        The loss of each release, which may depend on earlier answers.
+        The loss of each release. The releases may depend on earlier answers.
     times : int
         At least 1.
     delta : float, Fraction or Decimal, optional
@@ -123,13 +123,14 @@ def optimal_composition(
     Returns
     -------
     Approx
-        Rounded up at the 15th digit. No smaller number holds for all mechanisms with this loss.
+        The total loss, rounded up at the 15th digit. No smaller loss holds for all mechanisms.
 
     Raises
     ------
     ArgumentError
-        If not exactly one of delta and epsilon is given, if delta is not above
-        1 - (1 - loss.delta)**times, or if pure losses need no delta for `epsilon` (use `compose`).
+        If neither or both of `delta` and `epsilon` are given. If `delta` is not above 1 - (1 -
+        loss.delta)**times. If `epsilon` is at least the sum of pure losses, which needs no delta:
+        use `compose`.
 
     Notes
     -----
@@ -163,8 +164,8 @@ def optimal_composition(
     wanted = _positive("epsilon", epsilon)
     lost = deltas + (1 - deltas) * Interval.of(_least_delta(loss.epsilon, times, wanted))
     if lost.high <= 0:
-        checks.fail("epsilon", "less than the sum of the losses: use compose", epsilon)
+        checks.fail("epsilon", "less than the sum of all epsilons, for which use compose", epsilon)
     least = up(lost.high, LEAST_DELTA)
     if least >= 1:
-        checks.fail("epsilon", "larger, for a delta below 1", epsilon)
+        checks.fail("epsilon", "larger, because its delta would be 1 or more", epsilon)
     return Approx(wanted, least)

@@ -3,25 +3,25 @@
 A pair of distributions P, Q has the privacy loss L = ln(P / Q). Let s(t) = ln E_P[exp(t L)] for the
 order a = 1 + t, so that D_a = s(t) / t. Then rho is the supremum over t > 0 of s(t) / (t (1 + t)).
 
-*When rho is the Kullback-Leibler divergence.* Let the pair be symmetric, as it is for a shift of a
-symmetric distribution: s(t) = s(-1 - t). With u = t + 1/2, s is a function G of v = u^2. Also t (1
-+ t) = v - 1/4, and G(1/4) = 0. If G is concave, G(v) <= (v - 1/4) G'(1/4). Here G'(1/4) = s'(0) is
-the divergence, so the supremum is the limit for orders near 1. G is concave if exp(s), an even
-entire function of u, has only imaginary zeros. For then exp(s) is a product of factors 1 + v / z^2,
-and each of these has a concave logarithm.
+*When rho is the Kullback-Leibler divergence.* Let the pair be symmetric, s(t) = s(-1 - t), as for a
+shift of a symmetric distribution. With u = t + 1/2, s is a function G of v = u^2. Also t (1 + t) =
+v - 1/4, and G(1/4) = 0. If G is concave, G(v) <= (v - 1/4) G'(1/4). Here G'(1/4) = s'(0) is the
+divergence, so the supremum is the limit for orders near 1. exp(s) is an even entire function of u.
+If it has only imaginary zeros, it is a product of factors 1 + v / z^2. Each of these has a concave
+logarithm, so G is concave.
 
 *Laplace.* Consider integers with probabilities proportional to q^|z|, q = e^-h, shifted by m cells,
 with E = h m. Up to a factor, exp(s) = w^-m (1 + c w^2 + c w^4 + ... + c w^(2 m - 2) + w^(2 m)) with
 w = e^(u h) and c = 1 - q. The polynomial in z = w^2, times z - 1, is z^m (z - q) - (1 - q z). So
-its zeros solve B(z) = z^m (z - q) / (1 - q z) = 1. B is a finite Blaschke product, which has
-absolute value 1 on the unit circle and nowhere else. So all zeros z are on this circle, and those
-of exp(s) are imaginary. Hence
+its zeros solve B(z) = z^m (z - q) / (1 - q z) = 1. B is a finite Blaschke product, whose absolute
+value is 1 on the unit circle and nowhere else. So all zeros z are on this circle, and all zeros of
+exp(s) are imaginary. Hence
 
     rho = E - (1 - e^-E) h / sinh(h),        h = E / m.
 
-For m = 1 this is E tanh(E / 2), the rho of randomized response. It decreases with m, because h /
-sinh(h) decreases with h. For m to infinity, which is continuous noise, it is E + e^-E - 1 (Harrison
-and Manurangsi, FORC 2026).
+For m = 1 this rho is E tanh(E / 2), as for randomized response. It decreases with m, because h /
+sinh(h) decreases with h. Its limit for m to infinity is the rho of continuous noise, E + e^-E - 1
+(Harrison and Manurangsi, FORC 2026).
 
 At a fixed h, rho is R(m) = h m - k (1 - e^(-h m)) with k <= 1. R is convex, increasing, and 0 at 0.
 So smaller shifts cost less, and R(m) / m increases. Let several coordinates, each with independent

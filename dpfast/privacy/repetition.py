@@ -1,22 +1,24 @@
 """The loss of the best of a random number of runs of a private mechanism.
 
-A mechanism M, whose answers have scores, is run K times, and the answer with the highest score is
-released (the first one, if there are several). K is truncated negative binomial with parameters eta
-> -1 and g = gamma:
+Each answer of a mechanism M has a score. M runs K times, and the answer with the highest score is
+released (the first one, if several are equal). K has the truncated negative binomial distribution
+with parameters eta > -1 and g = gamma:
 
     P(K = k) = (1 - g)^k / (g^-eta - 1) prod_(l < k) (l + eta) / (l + 1),   k = 1, 2, ...
 
 (eta = 1: geometric, with mean 1 / g; eta = 0, by continuity: logarithmic). Its generating function
 has the derivative f'(s) = E[K] (g / (g + (1 - g) (1 - s)))^(1 + eta).
 
-*The distribution.* Let M answer y with probability Q(y), all answers with its score with Q(s), and
-those with lower scores with Q(<). Given that s is the highest score, each of the first answers of
-that score is y with probability Q(y) / Q(s). So y is released with probability
+*The distribution.* Let Q(y) be the probability that M answers y. Let Q(s) be the probability of all
+answers with the score s of y, and Q(<) of all answers with lower scores. Given that s is the
+highest score, the first answer with this score is y with probability Q(y) / Q(s). So y is released
+with probability
 
     A(y) = (f(Q(<) + Q(s)) - f(Q(<))) Q(y) / Q(s) = Q(y) E_u f'(1 - x_u),
     x_u = 1 - Q(<) - u Q(s),   u uniform on 0 .. 1,
 
-and x_u is the probability of an event of M and a coin. On a neighbor it is x'_u, for the same u.
+and x_u is the probability of an event of M and a coin. On a neighbor this event has the probability
+x'_u.
 
 *Pure.* If M is epsilon-DP, then Q(y) <= e^epsilon Q'(y) and x'_u <= e^epsilon x_u, so
 
@@ -25,24 +27,25 @@ and x_u is the probability of an event of M and a coin. On a neighbor it is x'_u
 
 and the best is (2 + eta) epsilon-DP (Liu and Talwar, STOC 2019; Papernot and Steinke, ICLR 2022).
 
-*Renyi divergence.* Let M have divergences of order a of at most D(a). By Hoelder's inequality an
-event has x' <= (e^D(b) x)^t, t = 1 - 1/b, for any b >= 1. With concavity of the power t,
+*Renyi divergence.* Let the divergence of M of order a be at most D(a). By Hoelder's inequality, the
+probabilities of an event satisfy x' <= (e^D(b) x)^t with t = 1 - 1/b, for any b >= 1. The power t
+is concave, so
 
     (g + (1 - g) x) g^(-1/b) e^(t D(b)) >= e^(t D(b)) (g + (1 - g) x)^t
                                         >= g + (1 - g) (e^D(b) x)^t >= g + (1 - g) x',
 
-as g + (1 - g) x >= g. So the quotient of derivatives is at most R = (g^(-1/b) e^(t D(b)))^(1+eta).
-The function p^a q^(1-a) is jointly convex, so it may be averaged over u:
+because g + (1 - g) x >= g. So the quotient of derivatives is at most R = (g^(-1/b) e^(t
+D(b)))^(1+eta). The function p^a q^(1-a) is jointly convex, so it may be averaged over u:
 
     sum_y A(y)^a A'(y)^(1-a) <= sum_y Q(y)^a Q'(y)^(1-a) E_u f'(1 - x_u) R^(a-1)
                              <= e^((a-1) D(a)) E[K] R^(a-1),
 
     D_A(a) <= D(a) + (1 + eta) ((1 - 1/b) D(b) + ln(1/g) / b) + ln E[K] / (a - 1)
 
-(Papernot and Steinke, theorem 2). For rho-zCDP, D(a) = rho a, the middle is least for
-b = sqrt(ln(1/g) / rho), or 1 if that is less. The order a is chosen as for a single release, since
-ln E[K] / (a - 1) only adds to ln(1 / delta) / (a - 1): with c the middle part, the best is
-(c + e, delta)-DP for the e that rho costs at delta / E[K].
+(Papernot and Steinke, theorem 2). For rho-zCDP, D(a) = rho a. Then the middle term is least for b =
+sqrt(ln(1/g) / rho), or for b = 1 if that is less. Call this least value c. The last term only adds
+to the term ln(1 / delta) / (a - 1) of the conversion to epsilon. So the best is (c + e, delta)-DP,
+where e is the epsilon of rho-zCDP at delta / E[K].
 """
 
 from __future__ import annotations
@@ -93,25 +96,27 @@ def repeated_selection(
     run_loss : Pure or ZCDP
         The loss of one run.
     gamma : float, Fraction or Decimal
-        From 1e-6 to below 1: the smaller, the more runs.
+        From 1e-6 to below 1. A smaller gamma means more runs.
     eta : float, Fraction or Decimal, default 1
         Greater than -1. With 1 the number of runs is geometric, with the mean ``1 / gamma``; with 0
         it is logarithmic, with the mean ``(1 / gamma - 1) / ln(1 / gamma)``.
     delta : float, Fraction or Decimal, optional
-        For a loss of (epsilon, delta). Needed if `run_loss` is in rho; with a pure `run_loss`
-        epsilon may be smaller.
+        The delta of the result. It is required if `run_loss` is in rho. With a pure `run_loss` it
+        may give a smaller epsilon.
 
     Returns
     -------
     Pure or Approx
-        ``(2 + eta)`` times a pure loss. For rho and delta ``(1 + eta) (2 sqrt(rho ln(1 / gamma)) -
-        rho)``, or ``(1 + eta) ln(1 / gamma)`` if rho is larger than the logarithm, plus the epsilon
-        of rho at delta divided by the mean number of runs.
+        For a pure loss, ``(2 + eta)`` times its epsilon. For rho and delta, the epsilon is a sum of
+        two terms. The first is ``(1 + eta) (2 sqrt(rho ln(1 / gamma)) - rho)``, or ``(1 + eta) ln(1
+        / gamma)`` if rho is larger than this logarithm. The second is the epsilon of rho-zCDP at
+        delta / (mean number of runs).
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument, rho without delta, or a `run_loss` with a delta.
+        For a bad argument, for a `run_loss` in rho without `delta`, or for a `run_loss` with a
+        delta.
 
     Notes
     -----
