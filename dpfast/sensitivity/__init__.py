@@ -1,4 +1,4 @@
-"""Global, local and smooth sensitivities of statistics. NOT PRIVATE: do not publish them."""
+"""Global, local and smooth sensitivities of statistics. NOT PRIVATE: publish only global ones."""
 
 from .tree import TreeCost
 from .triangles import Triangles

@@ -21,12 +21,12 @@ from .rounding import float_up
 
 #: Why some statistics refuse "add-remove".
 PRIVATE_ROWS = "(with a private number of rows no useful bound is known)"
-#: Bits of a cell: two parts of 30 bits, so that sums of fewer than 2**33 parts fit into 64 bits.
+#: Bits of a value: two parts of 30 bits, so that sums of fewer than 2**33 parts fit into 64 bits.
 _BITS = 60
 
 
 class Clamped(NamedTuple):
-    """Checked arguments of a sensitivity: an unread column, its bounds, neighboring relation."""
+    """The checked arguments of a sensitivity: an unread column, bounds, neighboring relation."""
 
     ranks: Ranks
     lo: float
@@ -35,7 +35,7 @@ class Clamped(NamedTuple):
     nan: str | float
 
     def windows(self, rules: Sequence[Callable[[int], int]], width: int) -> list[Window]:
-        """Return the rows around the ranks of some rules, in one pass, or refuse missing rows."""
+        """Return the rows around the ranks of each rule, in one pass; refuse missing rows."""
         self.ranks.prefetch([(rule, width) for rule in rules])
         windows = [self.ranks.window(rule, width) for rule in rules]
         nan_policy.refuse(self.nan, windows[0].nan)
@@ -56,7 +56,7 @@ class ColumnSensitivity(KnownSensitivity):
     @property
     @abstractmethod
     def limits(self) -> tuple[float, float] | None:
-        """The public limits of the rows' weights; None without weights."""
+        """The public limits of the weights of rows; None without weights."""
 
     def largest_change(self, span: Fraction, rows: int | None, neighbors: str) -> Fraction:
         """Return the exact global sensitivity for bounds that are `span` apart."""
@@ -104,10 +104,10 @@ def share(value: Any) -> Fraction:
 
 
 class Cells:
-    """A clamped ascending column as integers above `lo`, with exact sums; NOT PRIVATE.
+    """NOT PRIVATE. A clamped ascending column as integers above `lo`, with exact sums.
 
-    A cell is ``2**-60`` of the power of two just above the range, so a value is off by less than
-    ``2**-52`` of the range, the rounding of ``x - lo`` included.
+    The unit of the integers, a cell, is ``2**-60`` of the power of two just above the range. With
+    the rounding of ``x - lo``, a value is off by less than ``2**-52`` of the range.
     """
 
     def __init__(self, values: NDArray[Any], lo: float, hi: float) -> None:
@@ -134,14 +134,14 @@ class Cells:
         return self.below(i) - self.below(i - 1)
 
     def near(self, value: Fraction, most: int) -> range:
-        """Return the ranks, up to `most`, of the values nearest to `value` on either side."""
+        """Return the ranks, up to `most`, of the values just below and above `value`."""
         cells = float(value * self.unit / (self.unit * (1 << _BITS)))
         i = int(np.searchsorted(self._y[:most], cells)) + 1
         return range(max(1, i - 2), min(most, i + 2) + 1)
 
 
 class MirroredCells(Cells):
-    """Cells of the mirrored column, each value x replaced by ``hi - x``; NOT PRIVATE."""
+    """NOT PRIVATE. The cells of the mirrored column, in which each x is replaced by ``hi - x``."""
 
     def __init__(self, cells: Cells) -> None:
         self._cells = cells
@@ -157,7 +157,7 @@ class MirroredCells(Cells):
 
 
 def both_sides(column: Clamped) -> tuple[Cells, Cells]:
-    """Return the whole column as sorted cells and as mirrored cells, for `hi` above `lo`."""
+    """Return the whole column as sorted cells and as mirrored cells; `hi` must be above `lo`."""
     (window,) = column.windows([lambda n: 1], FARTHEST)
     cells = Cells(window.values, column.lo, column.hi)
     return cells, MirroredCells(cells)

@@ -13,8 +13,8 @@ from .._kernels import jit
 from ..errors import DataError
 from .rounding import inflated
 
-#: The number of distances in the first and the later calls of a compiled function: the first few
-#: often decide.
+#: The number of distances in the first call and in later calls of a compiled function. The first
+#: call is short, because the first few distances often decide.
 _FEW, _MANY = 16, 4096
 _LARGEST = np.finfo(np.float64).max.item()
 
@@ -26,9 +26,10 @@ def smooth_of_function(
     stop: int | None,
     most: float | None,
 ) -> float:
-    """NOT PRIVATE. Return a smooth sensitivity, the largest ``exp(-beta k) A(k)``, for a user's A.
+    """NOT PRIVATE. Return the smooth sensitivity ``max_k exp(-beta k) A(k)`` for a user's A.
 
-    Beyond `stop` A(k) counts as `most`, or if that is None as A(stop). Arguments must be checked.
+    Beyond `stop`, A(k) counts as `most`, or as A(stop) if `most` is None. The caller has checked
+    the arguments.
     """
     best, values = 2.0**-1022, _values(function, args, stop)
     for k in itertools.count() if stop is None else range(stop + 1):
@@ -41,7 +42,7 @@ def smooth_of_function(
 
 
 def _weighted(amount: float, cost: float) -> float:
-    """Return ``amount exp(-cost)`` in two steps, since the weight alone may underflow."""
+    """Return ``amount exp(-cost)`` in two steps, because ``exp(-cost)`` alone may underflow."""
     half = math.exp(-0.5 * cost)
     return amount * half * half
 
@@ -58,14 +59,14 @@ def _sound(value: Any, most: float | None) -> float:
 
 
 def _values(function: Callable[..., Any], args: tuple[Any, ...], stop: int | None) -> Iterator[Any]:
-    """Yield the user's A(k), unchecked, for k = 0, 1, ... up to `stop` or without end."""
+    """Yield the unchecked A(k) of the user for k = 0, 1, ... up to `stop`, or without end."""
     if jit.is_compiled(function):
         return _compiled(jit.DistanceLoop(function, args), stop)
     return map(lambda k: function(k, *args), itertools.count())
 
 
 def _compiled(loop: jit.DistanceLoop, stop: int | None) -> Iterator[float]:
-    """Yield the user's A(k) from a compiled function, which is called for many k at a time."""
+    """Yield the A(k) of a compiled function, called for many k at a time."""
     first, size = 0, _FEW
     while True:
         out = np.empty(size if stop is None else min(size, stop + 1 - first))

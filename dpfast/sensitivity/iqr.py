@@ -1,12 +1,13 @@
 """Sensitivities of the interquartile range, x_(m3) - x_(m1) with m = max(1, ceil(q n)).
 
-*Replace.* A row replaced by a larger one can only raise order statistics, and by a smaller one only
-lower them. So both quartiles change in the same direction, and their distance by no more than the
-larger change: at any distance the larger of the two local sensitivities is a bound. With at least
-two rows between the quartiles one of them can change alone, so the bound is exact.
+*Replace.* If a row is replaced by a larger one, order statistics can only rise; if by a smaller
+one, they can only fall. So both quartiles change in the same direction, and their distance changes
+by no more than the larger change. So the larger of the two local sensitivities is a bound at any
+distance. If there are at least two rows between the quartiles, one quartile can change alone, so
+the bound is exact.
 
-*Add-remove.* A new row between the quartiles may bring them nearer from both sides, so their
-changes add up.
+*Add-remove.* A new row between the quartiles may move both towards each other, so their changes add
+up.
 
 Maxima and sums of smooth bounds are smooth, and so is the smaller of a smooth bound and
 ``hi - lo``.
@@ -28,15 +29,15 @@ RULES = [rank_rule(q) for q in QUARTILES]
 
 
 def iqr_bound(lower: float, upper: float, neighbors: str, most: float) -> float:
-    """Return a bound on an interquartile range's sensitivity from those of both quartiles.
+    """Return a bound on the sensitivity of an interquartile range, from those of both quartiles.
 
-    `most` is the global sensitivity: the smaller of two smooth bounds is smooth.
+    `most` is the global sensitivity. The smaller of two smooth bounds is smooth.
     """
     return max(lower, upper) if neighbors == "replace" else min(rounded_up(lower + upper), most)
 
 
 class Quartiles(NamedTuple):
-    """The two quartiles and a smooth bound on their distance's sensitivity; NOT PRIVATE."""
+    """NOT PRIVATE. The quartiles, and a smooth bound on the sensitivity of their distance."""
 
     lower: float
     upper: float
@@ -60,11 +61,11 @@ def smooth_quartiles(column: Clamped, beta: float) -> Quartiles:
 class IqrSensitivity(ColumnSensitivity):
     """Sensitivities of the interquartile range, between ranks ceil(n / 4) and ceil(3 n / 4).
 
-    The distance of no rows is ``hi - lo``.
+    The range of no rows is ``hi - lo``.
 
-    *Global*: ``hi - lo``. *Local* and *smooth*: the larger of those of the two quartiles under
-    "replace", their sum under "add-remove", but not more than ``hi - lo``: upper bounds, of which
-    the local one is exact under "replace" at distance 0 from four rows on. Cost: as for two
+    *Global*: ``hi - lo``. *Local* and *smooth*: under "replace" the larger sensitivity of the two
+    quartiles. Under "add-remove" the sum of both, but at most ``hi - lo``. These are upper bounds.
+    The local one is exact under "replace" at distance 0, from four rows on. Cost: as for two
     quantiles, mostly in one pass.
     """
 

@@ -1,4 +1,4 @@
-"""The protocol by which a statistic returns its global, local and smooth sensitivities."""
+"""The base class of statistics that know their global, local and smooth sensitivities."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .._core.types import Neighbors
 class KnownSensitivity(ABC):
     """Base of statistics with known sensitivities, for the functions of `dpfast.sensitivity`.
 
-    The statistics of one column inherit this class, and your own statistics may do so. The methods
-    are called with checked arguments, and whoever writes a method has to prove its sensitivity. No
-    float that a method returns may be below the proved number.
+    Inherit it to use your own statistic with these functions. The methods get checked arguments.
+    You have to prove the sensitivities that they return, and no returned float may be below the
+    proved number.
 
     Examples
     --------
-    The statistic is the number of rows above 5, times the number of other rows, and a row is
-    replaced. One row changes this product by at most the difference of the two numbers plus 1, and
-    by less than the number of rows:
+    The statistic is the number of rows above 5, times the number of other rows. If one row is
+    replaced, this product changes by at most the difference of the two numbers plus 1, and by at
+    most the number of rows minus 1:
 
     >>> import dpfast as dp
     >>> class Split(dp.extend.KnownSensitivity):
@@ -45,12 +45,12 @@ class KnownSensitivity(ABC):
 
     @abstractmethod
     def global_sensitivity(self, rows: int | None, neighbors: Neighbors) -> float:
-        """Return the global sensitivity: the most one row can change the statistic of any data.
+        """Return the global sensitivity: the largest change of the statistic between any neighbors.
 
         Parameters
         ----------
         rows : int or None
-            The public number of rows.
+            The public number of rows, if it is given.
         neighbors : {"add-remove", "replace"}
 
         Returns
@@ -60,13 +60,13 @@ class KnownSensitivity(ABC):
 
     @abstractmethod
     def local_sensitivity(self, data: Any, at_distance: int, neighbors: Neighbors) -> float:
-        """Return the largest local sensitivity of any data within a distance; NOT PRIVATE.
+        """NOT PRIVATE. Return the largest local sensitivity within a distance of the data.
 
         Parameters
         ----------
         data : Any
         at_distance : int
-            The number of rows that may be changed first.
+            The number of rows in which other datasets may differ from the data.
         neighbors : {"add-remove", "replace"}
 
         Returns
@@ -76,13 +76,13 @@ class KnownSensitivity(ABC):
 
     @abstractmethod
     def smooth_sensitivity(self, data: Any, beta: float, neighbors: Neighbors) -> float:
-        """Return a beta-smooth upper bound on the local sensitivity of data; NOT PRIVATE.
+        """NOT PRIVATE. Return a beta-smooth upper bound on the local sensitivity of the data.
 
         Parameters
         ----------
         data : Any
         beta : float
-            Neighbors' bounds differ by a factor of at most ``exp(beta)``.
+            The bounds for two neighbors must differ by a factor of at most ``exp(beta)``.
         neighbors : {"add-remove", "replace"}
 
         Returns

@@ -1,9 +1,10 @@
 """Sensitivities of the sum and of the mean of a clamped column, with proofs.
 
-Write R for the distance of the bounds, w for the rows that two neighbors share.
+Let R be the distance of the bounds, and w the rows that two neighbors share.
 
-*Replace*, n rows. A row of x that becomes v changes the mean by at most the larger of hi - min x
-and max x - lo, over n; and one replacement makes a dataset for which that is R.
+*Replace*, n rows. If a row of x is replaced by v, the sum changes by at most the larger of hi - min
+x and max x - lo, and the mean by 1 / n of that. One replacement can make a dataset for which this
+largest change is R.
 
 *Add-remove*; the mean of no rows is the middle of the bounds. Neighbors are w and w + v, with s
 rows in w, and the mean changes by |v - mean(w)| / (s + 1) = |s v - sum(w)| / (s (s + 1)). Let the
@@ -13,12 +14,12 @@ both fall with a, so a = min(k - b, n). If w + v is within k, and v is an added 
 within k; else v is best the largest row of x, and w is the rest of x, treated alike. So A(k) is the
 largest of O(k) numbers. It is at most R / max(n - k, 2), whatever the rows are.
 
-That bound falls by one step of k when a row is added or removed, so S = max_k e^(-beta k) R / max(n
-- k, 2) is smooth; e^(-beta k) / (n - k) is log-convex in k, so the largest is at an end: R / n or
-e^(-beta (n - 2)) R / 2.
+If a row is added or removed, n changes by 1, which is one step of k in this bound. So S = max_k
+e^(-beta k) R / max(n - k, 2) is smooth. e^(-beta k) / (n - k) is log-convex in k, so the maximum is
+at an end: R / n or e^(-beta (n - 2)) R / 2.
 
-*The sum* changes by n times as much under "replace". Under "add-remove" a row may come that is at
-the limit farther from 0, whatever the others are.
+*The sum* changes by n times as much under "replace". Under "add-remove" the largest change is the
+limit that is farther from 0, whatever the other rows are.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ from .rounding import float_up, inflated, rounded_up
 class SumSensitivity(ColumnSensitivity):
     """Sensitivities of the sum of a clamped column: exact, but rounded up.
 
-    Cost: a pass. *Under "add-remove"* all three are ``max(abs(lo), abs(hi))``. *Under "replace"*,
-    with R = hi - lo: global R (0 of no rows); local ``max(hi - min x, max x - lo)``, and R from
-    distance 1 on; smooth the larger of the local one and ``exp(-beta) R``.
+    Under "add-remove" all three are ``max(abs(lo), abs(hi))``. Under "replace", with R = hi - lo,
+    the global one is R (0 for no rows). The local one is ``max(hi - min x, max x - lo)``, and R
+    from distance 1 on. The smooth one is the larger of the local one and ``exp(-beta) R``. Cost: a
+    pass.
     """
 
     def largest_change(self, span: Fraction, rows: int | None, neighbors: str) -> Fraction:
@@ -62,19 +64,19 @@ class MeanSensitivity(ColumnSensitivity):
 
     The mean of no rows is the middle of the bounds, and R = hi - lo.
 
-    *Global*: R / n under "replace", with a public n (0 of no rows); R / 2 under "add-remove".
-    *Local*: exact within a relative ``2**-48``. Cost: a pass under "replace"; a sort of the column
-    and O(k) under "add-remove". *Smooth*: under "replace" it is exact, the larger of the local one
-    and ``exp(-beta) R / n``, and hardly below the global one; under "add-remove" a bound that
-    depends on n alone, ``max(R / n, exp(-beta (n - 2)) R / 2)``. Cost: a pass. For a release under
-    "add-remove" a noisy sum over a noisy count is mostly better.
+    *Global*: R / n under "replace", with a public n (0 for no rows), and R / 2 under "add-remove".
+    *Local*: exact within a relative ``2**-48``. It costs a pass under "replace", and a sort of the
+    column and O(k) under "add-remove". *Smooth*: under "replace" it is exact: the larger of the
+    local one and ``exp(-beta) R / n``, which is hardly below the global one. Under "add-remove" it
+    is the bound ``max(R / n, exp(-beta (n - 2)) R / 2)``, which depends only on n. It costs a pass.
+    For a release under "add-remove", a noisy sum over a noisy count is mostly better.
     """
 
     def largest_change(self, span: Fraction, rows: int | None, neighbors: str) -> Fraction:
         if neighbors == "add-remove":
             if rows is not None:
-                rule = "left out under neighbors='add-remove', where it is private (a public one "
-                checks.fail("rows", rule + "needs neighbors='replace')", rows)
+                rule = "left out under 'add-remove', where the number of rows is private (a public "
+                checks.fail("rows", rule + "number needs neighbors='replace')", rows)
             return span / 2
         count = checks.whole("rows", rows)
         return span / count if count else Fraction(0)
@@ -107,7 +109,7 @@ class MeanSensitivity(ColumnSensitivity):
 
 
 def _largest(side: Cells, count: int, v: int, k: int) -> Fraction:
-    """Return the largest change of a mean by a row v, next to `count` rows, k of them changed."""
+    """Return the largest change of a mean by a row v that joins `count` rows, k of them changed."""
     best = Fraction(0)
     for b in range(k + 1):
         kept = max(count - (k - b), 0)

@@ -13,19 +13,19 @@ from ..summaries.order import Ranks, Window
 from .column import Clamped, ColumnSensitivity
 from .ranks import FARTHEST, column, effective_floor, of_nothing, rank_rule, reach, starts
 
-#: The computed bound may exceed the true smooth sensitivity by a factor of up to 1 + 2**-41, which
-#: differs between neighbors. So it is (beta + 2**-41)-smooth: noise must be calibrated for ``beta +
-#: BETA_SLACK``.
+#: The computed bound may exceed the true smooth sensitivity by a factor of up to 1 + 2**-41. This
+#: factor may differ between neighbors, so the bound is (beta + 2**-41)-smooth. Noise must be
+#: calibrated for ``beta + BETA_SLACK``.
 BETA_SLACK = 2.0**-40
 
 _HALF = Fraction(1, 2)
-#: The first window contains all pairs that can contribute e**-20 of the range. A wider one is
+#: The first window has all pairs of ranks with a weight of at least e**-20. A wider window is
 #: rarely needed.
 _FIRST_REACH = 20.0
 
 
 class QuantileBound(NamedTuple):
-    """A quantile, its smooth sensitivity, the number of rows and that of missing; NOT PRIVATE."""
+    """NOT PRIVATE. A quantile, its smooth sensitivity, the number of rows, and of missing rows."""
 
     value: float
     sensitivity: float
@@ -36,9 +36,9 @@ class QuantileBound(NamedTuple):
 class SmoothBound:
     """The public parameters of a smooth bound on the local sensitivity of a quantile.
 
-    Pairs of ranks at a distance ``k`` have the weight ``exp(-beta k)``, so a window of
-    ``ln(R / S) / beta`` ranks around the quantile decides. The first window gives a lower bound of
-    S, and from it the width that is certainly enough. Mostly the first window is that wide.
+    Pairs of ranks at a distance ``k`` have the weight ``exp(-beta k)``. So a window of ``ln(R / S)
+    / beta`` ranks around the quantile is wide enough for the bound S. The first window gives a
+    lower bound of S, and so a width that is enough. Mostly the first window has this width.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class SmoothBound:
     beta, lo, hi : float
     neighbors : {"replace", "add-remove"}
     floor : float
-        The bound is the larger of the smooth sensitivity and the floor, which is `beta`-smooth too.
+        The result is at least this number; the larger of the two is `beta`-smooth, too.
     """
 
     __slots__ = ("beta", "floor", "half", "hi", "least", "lo", "q", "replaced", "rule", "width")
@@ -94,7 +94,7 @@ class SmoothBound:
 
 
 def first_width(beta: float, lo: float, hi: float, least: float) -> int:
-    """Return the width in ranks of a first window, mostly enough to decide a smooth bound."""
+    """Return the width of the first window in ranks, which is mostly enough for a smooth bound."""
     width = reach(beta, lo, hi, least) + 1
     if beta * FARTHEST > _FIRST_REACH:
         width = min(width, math.ceil(_FIRST_REACH / beta) + 1)
@@ -104,7 +104,7 @@ def first_width(beta: float, lo: float, hi: float, least: float) -> int:
 def local_in_window(
     window: Window, q: Fraction, lo: float, hi: float, distance: int, neighbors: str
 ) -> float:
-    """Return a quantile's A(k), k = `distance`, from a window of k + 1 ranks or more either way."""
+    """Return a quantile's A(k), k = `distance`, from a window of at least k + 1 ranks each way."""
     n = window.n
     k = min(distance, n + 1)  # no dataset differs in more than all rows and one
     rows = column(window, lo, hi)
@@ -116,20 +116,20 @@ def local_in_window(
 class QuantileSensitivity(ColumnSensitivity):
     """Sensitivities of the order statistic of rank ``min(max(1, ceil(q n)), n)``.
 
-    The quantile of no rows is the lower limit for ``q <= 1/2``, and the upper one otherwise.
+    The quantile of no rows is the lower limit for ``q <= 1/2``, and the upper limit otherwise.
 
     *Global*: ``hi - lo``. *Local*: the exact difference of two values, rounded to float64; zero for
-    no rows under "replace". Cost: a pass over unsorted data, then O(k) under "replace", O(1) for
-    the median under "add-remove", and branch and bound over 2 k ranks for other quantiles.
-    *Smooth*: exact for both relations. Cost: a pass, then O(w), with w about (2 / beta) ln(R / S)
-    ranks, for "replace" and for the median; no linear method is known for other quantiles under
-    "add-remove", where branch and bound takes about O(w) in practice and O(w**2) at worst.
+    no rows under "replace". It costs a pass over unsorted data. Then it takes O(k) under "replace",
+    O(1) for the median under "add-remove", and a branch-and-bound search over 2 k ranks for other
+    quantiles under "add-remove". *Smooth*: exact for both relations. It costs a pass, then O(w),
+    where w is about (2 / beta) ln(R / S) ranks. For quantiles other than the median under
+    "add-remove", a branch-and-bound search takes about O(w) in practice and O(w**2) at worst.
     """
 
     @property
     @abstractmethod
     def share_below(self) -> Fraction:
-        """The share q of the rows that are below the quantile."""
+        """The share q of rows below the quantile."""
 
     def local_of(self, column: Clamped, at_distance: int) -> float:
         _, lo, hi, neighbors, _ = column

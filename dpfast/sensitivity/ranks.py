@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._kernels.sensitivity import Column, rank_starts
 from ..summaries.order import Window
 
-#: Stands for a number of rows, or a rank, beyond all data.
+#: A number of rows, or a rank, that is larger than in any data.
 FARTHEST = 1 << 60
 
 
@@ -37,12 +37,12 @@ def of_nothing(q: Fraction, lo: float, hi: float) -> float:
 
 
 def effective_floor(floor: float, lo: float, hi: float) -> float:
-    """Return the public floor of a smooth bound, large enough to keep products normal float64."""
+    """Return the public floor of a smooth bound, so large that no product underflows in float64."""
     return max(floor, (hi - lo) * 2.0**-1000, 2.0**-1022)
 
 
 def reach(beta: float, lo: float, hi: float, least: float) -> int:
-    """Return a distance in ranks beyond which no pair of ranks contributes `least` to a bound."""
+    """Return a distance beyond which each pair of ranks contributes less than `least`."""
     distance = (math.log(hi - lo) - math.log(least)) / beta * (1 + 1e-9) + 1e-9
     return FARTHEST if distance >= FARTHEST else max(0, math.floor(distance)) + 1
 
@@ -53,11 +53,11 @@ def column(window: Window, lo: float, hi: float) -> Column:
 
 
 def starts(q: Fraction, window: Window, margin: int) -> tuple[NDArray[np.int64], int]:
-    """Return the least number of rows for which the rank rule of q gives each rank of a window.
+    """Return, for each rank of a window, the least number of rows for which q has this rank.
 
-    Numbers are 1 or more. The window is extended by `margin` ranks at either end, and by two that
-    the kernel needs. Rank 0 has the entry 0. Ranks that the rule never reaches (``q = 0``) have
-    numbers beyond all data.
+    The window is extended by `margin` ranks at each end, and by two more for the kernel. Rank 0
+    gets 0, and all other ranks get at least 1. Ranks that q never has (for ``q = 0``) get numbers
+    that are larger than in any data.
     """
     p, r = q.numerator, q.denominator
     first = max(0, window.first - 1 - margin)

@@ -1,8 +1,8 @@
-"""Rounding of sensitivities towards more noise, and the largest of A(k) e^(-beta k).
+"""Round sensitivities up, and find the largest A(k) e^(-beta k).
 
-The computed weight of a distance k has a relative error of at most (beta k + 2) units, and what is
-not 0 has beta k < 746, so a candidate is wrong by less than 2**-43. `inflated` raises the winner by
-2**-42: what comes out is at least the exact maximum and at most 1 + 2**-41 times it.
+The computed weight of a distance k has a relative error of at most (beta k + 2) units. A weight
+that is not 0 has beta k < 746, so its relative error is below 2**-43. `inflated` raises the largest
+candidate by 2**-42. So the result is at least the exact maximum, and at most 1 + 2**-41 times it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def float_up(amount: Fraction) -> float:
 
 
 def rounded_up(amount: float) -> float:
-    """Return an upper bound of the exact number that a few roundings have changed to `amount`."""
+    """Return an upper bound of an exact number that a few roundings have made `amount`."""
     return amount * (1.0 + 2.0**-50) if amount else 0.0
 
 
@@ -34,10 +34,10 @@ def inflated(amount: float) -> float:
 def largest(
     at: Callable[[int], float], *, beta: float, most: float, stop: int, least: float = 0.0
 ) -> float:
-    """Return a smooth sensitivity, the largest ``at(k) e^(-beta k)`` or `least`, not `inflated`.
+    """Return the largest ``at(k) e^(-beta k)`` for k = 0 .. `stop`, or `least` if that is larger.
 
-    Distances k are 0 .. `stop`. No ``at(k)`` is above `most`. Distances that cannot be largest are
-    not computed.
+    No ``at(k)`` is above `most`, so distances that cannot give the maximum are left out. The result
+    is not `inflated`.
     """
     best = least
     for k in range(stop + 1):

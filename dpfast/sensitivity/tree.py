@@ -38,23 +38,23 @@ from .known import KnownSensitivity, only
 from .ranks import effective_floor
 from .rounding import float_up, inflated, rounded_up
 
-#: The kind of statistic in errors.
-_TREE = "a spanning tree, of which one weight is replaced"
+#: How errors name the statistic.
+_TREE = "a spanning tree, because neighbors differ in one weight"
 
 
 @dataclass(frozen=True, eq=False)
 class TreeCost(KnownSensitivity):
-    """The cost of a minimum spanning tree, for `dpfast.sensitivity`: the data are edge weights.
+    """The cost of a minimum spanning tree of a graph, for the functions of `dpfast.sensitivity`.
 
-    The edges are public, and neighbors differ in one weight, which is replaced. A graph that is not
-    connected has a spanning forest.
+    The data are the weights of the edges. The edges are public, and neighbors differ in one weight
+    ("replace"). For a graph that is not connected, it is the cost of a minimum spanning forest.
 
     Parameters
     ----------
     edges : array_like of int, shape (m, 2)
         Pairs of different vertices.
     bounds : (float, float)
-        Public limits of a weight; weights outside count as the limit.
+        Public limits of a weight; weights are clamped to them.
 
     Raises
     ------
@@ -63,13 +63,11 @@ class TreeCost(KnownSensitivity):
 
     Notes
     -----
-    NOT PRIVATE, unless global. The data of `dpfast.sensitivity.local` and `smooth` are one number
-    for each edge. *Global*: ``hi - lo``. (As a function of one weight w, the cost is a constant
-    plus the smaller of w and the heaviest weight on the best detour.) *Local*: exact, rounded up by
-    some units at most. Cost: up to ``log2(m)`` maximum flows for each edge of the tree. *Smooth*:
-    exact, 0 without edges or for equal bounds. Cost: for each edge of the tree, maximum flows at
-    some thresholds, by bisection between those where the least cut can still be the maximum; at
-    most ``log2(m)`` for each size of a cut. The flows need SciPy.
+    The local and the smooth sensitivity are NOT PRIVATE. Their data are one number for each edge.
+    Both are exact, up to rounding. They compute maximum flows, which need SciPy: for each edge of
+    the tree up to ``log2(m)`` flows for the local sensitivity, and up to ``log2(m)`` for each size
+    of a cut for the smooth one. The global sensitivity is ``hi - lo``. (As a function of one weight
+    w, the cost is a constant plus the smaller of w and the heaviest weight on the best detour.)
 
     References
     ----------
@@ -129,9 +127,7 @@ class TreeCost(KnownSensitivity):
 
 
 class _Cuts:
-    """A graph with clamped weights, and the sizes c_e(t) of its minimum cuts.
-
-    NOT PRIVATE. Weights count from the lower bound on.
+    """NOT PRIVATE. A graph with clamped weights, less the lower bound, and its minimum cuts c_e(t).
     """
 
     def __init__(self, ends: NDArray[Any], weights: Any, bounds: tuple[float, float]) -> None:

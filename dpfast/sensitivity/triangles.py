@@ -1,10 +1,12 @@
 """Sensitivities of the number of triangles of a graph, with one edge added or removed.
 
-Adding or removing the edge (i, j) changes the number by a_ij, the common neighbors of i and j. With
-b_ij vertices adjacent to exactly one of them, k changed edges make at most min(a_ij + floor((k +
-min(k, b_ij)) / 2), N - 2) common neighbors: one edge each for the first b_ij, two for the others.
-So A(k) is the largest of these over all pairs (Nissim, Raskhodnikova and Smith, STOC 2007, section
-3.3), and of all pairs with the same a only the largest b counts.
+Let a_ij be the number of common neighbors of the vertices i and j, and b_ij the number of vertices
+that are adjacent to exactly one of them. If the edge (i, j) is added or removed, the number of
+triangles changes by a_ij. After k changed edges, i and j have at most min(a_ij + floor((k + min(k,
+b_ij)) / 2), N - 2) common neighbors, because each of the first b_ij takes one edge, and each
+further one takes two. A(k) is the largest of these numbers over all pairs (Nissim, Raskhodnikova
+and Smith, STOC 2007, section 3.3). Of all pairs with the same a, only the pair with the largest b
+counts.
 """
 
 from __future__ import annotations
@@ -24,23 +26,24 @@ from .rounding import inflated, largest
 _ROWS = 512
 #: float32 adds up this many ones exactly.
 _MOST = 1 << 24
-#: The kind of statistic in errors.
-_TRIANGLES = "triangles, of which one edge is added or removed"
+#: How errors name the statistic.
+_TRIANGLES = "triangles, because neighbors differ in one added or removed edge"
 
 
 @dataclass(frozen=True)
 class Triangles(KnownSensitivity):
-    """The number of triangles of a graph, for `dpfast.sensitivity`: the data are its edges.
+    """The number of triangles of a graph, for the functions of `dpfast.sensitivity`.
 
-    Neighbors are graphs on the same vertices that differ in one edge, added or removed. (If they
-    differed in one vertex with all its edges, the global sensitivity would be of order N**2.)
+    The data are the edges. Neighbors are graphs on the same vertices that differ in one edge, which
+    is added or removed. (For graphs that differ in one vertex with all its edges, the global
+    sensitivity would be of order N**2.)
 
     Parameters
     ----------
     nodes : int, optional
-        The public number of vertices, N. If it is given, the data are edges as pairs of different
-        vertices 0 .. N - 1 (a pair that comes twice is one edge); else they are a symmetric matrix
-        of 0 and 1 with zeros on its diagonal.
+        The public number of vertices, N. If it is given, the data are pairs of different vertices,
+        numbered 0 .. N - 1. A pair that occurs twice is one edge. If it is not given, the data are
+        a symmetric matrix of 0 and 1 with zeros on its diagonal.
 
     Raises
     ------
@@ -49,9 +52,9 @@ class Triangles(KnownSensitivity):
 
     Notes
     -----
-    NOT PRIVATE, unless global. *Global*: ``max(N - 2, 0)``, which needs `nodes`. *Local*: exact, an
-    integer. *Smooth*: exact, zero for fewer than three vertices. Cost: a product of N by N matrices
-    of float32, which must fit into memory, and at most 2 N distances.
+    The local and the smooth sensitivity are NOT PRIVATE. Both are exact. The global sensitivity is
+    ``max(N - 2, 0)``, which needs `nodes`. Cost: a product of N by N matrices of float32, which
+    must fit into memory, and at most 2 N distances.
 
     References
     ----------
@@ -137,7 +140,7 @@ def _fronts(matrix: NDArray[np.float32]) -> list[tuple[int, int]]:
         a = (part @ matrix).astype(np.int64)
         edge = part.astype(np.int64)
         b = degree[start : start + _ROWS, None] + degree - 2 * a - 2 * edge
-        keep = np.ones(a.shape, bool)  # all pairs but those of a vertex with itself
+        keep = np.ones(a.shape, bool)  # all pairs except those of a vertex with itself
         keep[np.arange(len(part)), np.arange(start, start + len(part))] = False
         np.maximum.at(most, a[keep], b[keep])
     front: list[tuple[int, int]] = []

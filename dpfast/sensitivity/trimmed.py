@@ -65,7 +65,7 @@ class Ends(NamedTuple):
 
 def _ends(column: Clamped, proportion: Fraction, width: int) -> Ends | None:
     """Return the rows within `width` ranks of both ends of the rows kept; None for no rows."""
-    # Nothing is needed beyond what is cut off: extended ranks are the bounds.
+    # No row beyond the ends is needed: ranks below 1 or above n have the values of the bounds.
     low, high = column.windows(kept_ends(proportion), width)
     n = low.n
     if n == 0:
@@ -93,7 +93,7 @@ def _ends(column: Clamped, proportion: Fraction, width: int) -> Ends | None:
 def from_ranks(column: Clamped, proportion: Fraction, beta: float, winsorized: bool) -> Kept:
     """NOT PRIVATE. Return a smooth bound of a trimmed or winsorized mean, and its outermost rows.
 
-    Arguments must be checked.
+    The caller has checked the arguments.
     """
     lo, hi = column.lo, column.hi
     if lo == hi:
@@ -128,15 +128,20 @@ class TrimmedSensitivity(ColumnSensitivity):
 
     Let m = floor(proportion n) and R = hi - lo.
 
-    *Global*, under "replace" alone, for a public n: ``R / (n - 2 m)``, or winsorized
-    ``(m + 1) R / n``, and R where one row is kept. (One row changes both ends only if it crosses
-    all rows that are kept; all changes add up to at most the range, none with a greater weight.)
-    *Local*, under "replace" alone: exact, rounded up by some units at most. Cost: a pass over
-    unsorted data, then O(k). *Smooth*: exact under "replace", a bound under "add-remove", where the
-    mean of no rows is the middle of the bounds (Bun and Steinke, NeurIPS 2019). Cost: a pass, then
-    O(w), with w about (2 / beta) ln(R / S) ranks. Winsorized, local and smooth ones are bounds, the
-    weighted sum of those of the two ends and of the rows between them: exact where one row is kept,
-    and at most 1.7 times too large in small cases.
+    *Global*, only under "replace" and for a public n: ``R / (n - 2 m)`` for the trimmed mean, ``(m
+    + 1) R / n`` for the winsorized mean, and R if one row is kept. (One row changes both ends only
+    if it crosses all kept rows. All changes add up to at most R, and none has a greater weight.)
+
+    *Local*, only under "replace": exact for the trimmed mean, up to rounding. It costs a pass over
+    unsorted data, then O(k).
+
+    *Smooth*: exact for the trimmed mean under "replace", and a bound under "add-remove" (Bun and
+    Steinke, NeurIPS 2019), where the mean of no rows is the middle of the bounds. It costs a pass,
+    then O(w), where w is about (2 / beta) ln(R / S) ranks.
+
+    For the winsorized mean, the local and the smooth sensitivity are bounds: weighted sums of those
+    of the two ends and of the rows between them. They are exact if one row is kept, and at most 1.7
+    times too large in small cases.
     """
 
     proportion: Any

@@ -1,9 +1,8 @@
 """Sensitivities of the variance and standard deviation, under both neighboring relations.
 
 *Replace*, with a public n. Let w be n - 1 rows with the mean c, and u one row more. The population
-variance of w + u is a constant plus (n - 1) / n**2 (u - c)**2. So from w + u to w + v it changes by
-(n - 1) / n**2 times |(v - c)**2 - (u - c)**2|, and the most that it changes from there is the
-larger of
+variance of w + u is a constant plus (n - 1) / n**2 (u - c)**2. If u is replaced by v, it changes by
+(n - 1) / n**2 times |(v - c)**2 - (u - c)**2|. The largest such change is the larger of
     up:   (b - c)**2 - (u - c)**2 = (b - u) (b + u - 2 c), b a bound, and
     down: (u - c)**2, with v = c.
 The local sensitivity at distance k is the largest of these over the w + u within k replacements of
@@ -20,12 +19,12 @@ above c). So k of the other rows go to lo, and the best are the largest:
 So A(k) takes sums of the smallest rows and one binary search. A(0) is at least R**2 / 8 in these
 units, and A(k) at most R**2: about ln(8) / beta distances decide the smooth sensitivity.
 
-*Add-remove*, v the population's variance of n rows with the mean c. A row y that comes changes it
-by n / (n + 1)**2 (y - c)**2 - v / (n + 1), where both terms are at most R**2 / (n + 2), since v is
-at most R**2 / 4. So the local sensitivity is at most R**2 / (n + 1), with n the larger number of
-rows, and at most R**2 / 4. The sample's variance s changes by (y - c)**2 / (n + 1) - s / n, and s
-is at most R**2 n / (4 (n - 1)): at most R**2 / n, and R**2 / 2. Such a bound of n alone is made
-smooth as that of the mean is.
+*Add-remove*. Let v be the population variance of n rows with the mean c. A new row y changes it by
+n / (n + 1)**2 (y - c)**2 - v / (n + 1). Both terms are at most R**2 / (n + 2), because v is at most
+R**2 / 4. So the local sensitivity is at most R**2 / (n + 1), with n the larger number of rows, and
+at most R**2 / 4. The sample variance s changes by (y - c)**2 / (n + 1) - s / n, and s is at most
+R**2 n / (4 (n - 1)). So it changes by at most R**2 / n, and by at most R**2 / 2. Such a bound
+depends only on n. It is made smooth in the same way as the bound for the mean.
 """
 
 from __future__ import annotations
@@ -45,14 +44,15 @@ from .rounding import float_up, inflated, largest, rounded_up
 class VarianceSensitivity(ColumnSensitivity):
     """Sensitivities of the variance of a clamped column.
 
-    `ddof` is 0 for the population's variance, which divides by n, or 1 for the sample's. The
-    variance of fewer than two rows is 0, and R = hi - lo.
+    `ddof` is 0 for the population variance, which divides by n, or 1 for the sample variance, which
+    divides by n - 1. The variance of fewer than two rows is 0. Let R = hi - lo.
 
-    *Global* and *local*, under "replace" alone: ``R**2 (n - 1) / n**2`` or ``R**2 / n`` for a
-    public n; the local one exact within a relative ``2**-44``. Under "add-remove" release noisy
-    moments. *Smooth*: under "replace" exact, and more than an eighth of the global one; under
-    "add-remove" a bound that depends on the number of rows alone, about ``R**2 / n``. Cost: a sort
-    of the column, and for the smooth one up to ``2 / beta`` binary searches.
+    *Global*, only under "replace": ``R**2 (n - 1) / n**2``, or ``R**2 / n`` with ddof=1, for a
+    public n. *Local*, only under "replace": exact within a relative ``2**-44``. *Smooth*: under
+    "replace" it is exact, and more than an eighth of the global one. Under "add-remove" it is a
+    bound of about ``R**2 / n``, which depends only on the number of rows; a release from noisy
+    moments is better there. Cost: a sort of the column, and for the smooth one up to ``2 / beta``
+    binary searches.
     """
 
     ddof: int
@@ -99,9 +99,9 @@ class VarianceSensitivity(ColumnSensitivity):
 class StdSensitivity(VarianceSensitivity):
     """Bounds on the sensitivities of the standard deviation of a clamped column.
 
-    Two roots differ by no more than the root of the difference. So the roots of the sensitivities
-    of the variance are bounds, of which the global one is reached from equal rows; and that of a
-    bound that changes by a factor ``exp(2 beta)`` changes by ``exp(beta)``. Cost: as the variance.
+    Two square roots differ by no more than the root of the difference. So the roots of the
+    sensitivities of the variance are bounds. The global bound is exact: equal rows reach it. The
+    root of a (2 beta)-smooth bound is beta-smooth. Cost: as for the variance.
     """
 
     def global_sensitivity(self, rows: int | None, neighbors: Neighbors) -> float:

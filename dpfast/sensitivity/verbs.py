@@ -1,4 +1,4 @@
-"""Functions of the global, local and smooth sensitivity. NOT PRIVATE, unless global."""
+"""The functions that return global, local and smooth sensitivities. Only a global one is public."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from .known import KnownSensitivity
 def global_(
     statistic: KnownSensitivity, *, rows: int | None = None, neighbors: Neighbors = "add-remove"
 ) -> float:
-    """NOT PRIVATE unless `rows` and bounds are public. Return the global sensitivity.
+    """Return the global sensitivity of a statistic. NOT PRIVATE if `rows` or the bounds are not
+    public.
 
     Parameters
     ----------
     statistic : KnownSensitivity
         A statistic such as `dpfast.Mean(bounds=(0, 10))`; `smooth` lists the statistics.
     rows : int, optional
-        The public number of rows, which a sum, a mean, a variance and a trimmed mean need under
-        "replace"; not allowed for a mean under "add-remove".
+        The public number of rows. Sums, means, variances and trimmed means need it under "replace".
+        A mean refuses it under "add-remove".
     neighbors : {"add-remove", "replace"}, default "add-remove"
         The neighboring relation. Variances, trimmed and winsorized means support only "replace".
 
@@ -38,11 +39,22 @@ def global_(
 
     Notes
     -----
-    Cost: negligible. With R = hi - lo it is R for quantiles, extremes and the interquartile range;
-    ``R / n`` for a mean, or under "add-remove" ``R / 2``, because the mean of no rows is the middle
-    of the bounds; R or ``max(abs(lo), abs(hi))`` for a sum; ``R**2 (n - 1) / n**2`` or, with
-    ddof=1, ``R**2 / n`` for a variance; ``R / (n - 2 m)`` for a trimmed mean that leaves out m rows
-    at each end, and ``(m + 1) R / n`` for a winsorized mean.
+    The global sensitivities, with R = hi - lo and n = `rows`:
+
+    * quantile, minimum, maximum, interquartile range: R;
+
+    * mean: ``R / n``, or under "add-remove" ``R / 2``, because the mean of no rows is the middle of
+      the bounds;
+
+    * sum: R, or under "add-remove" ``max(abs(lo), abs(hi))``;
+
+    * variance: ``R**2 (n - 1) / n**2``, or ``R**2 / n`` with ddof=1;
+
+    * trimmed mean that cuts off m rows at each end: ``R / (n - 2 m)``;
+
+    * winsorized mean: ``(m + 1) R / n``.
+
+    Cost: negligible.
 
     Examples
     --------
@@ -65,8 +77,9 @@ def local(
 ) -> float:
     """NOT PRIVATE. Return the largest local sensitivity of a statistic within a distance of data.
 
-    This is the most that one more row can change the statistic of any data that differ in at most
-    `at_distance` rows; 0 gives the local sensitivity of the data. Do not scale noise to it:
+    With ``at_distance=0`` it is the local sensitivity: the largest change of the statistic between
+    the data and a neighbor. With ``at_distance=k`` it is the largest local sensitivity of all
+    datasets that differ from the data in at most k rows. Do not calibrate noise to it, because
     neighbors may have very different local sensitivities.
 
     Parameters
@@ -74,19 +87,19 @@ def local(
     statistic : KnownSensitivity
         A statistic such as `dpfast.Median(bounds=(0, 10))`; `smooth` lists the statistics.
     data : array_like, shape (n,), or source
-        Any real dtype; values are read as float64 and clamped to the bounds of the statistic; its
+        Numbers, which are read as float64 and clamped to the bounds of the statistic. Its argument
         `nan` says how missing values are treated.
     at_distance : int, default 0
-        The number k of rows that may be changed first.
+        The number k of rows in which the other datasets may differ from the data.
     neighbors : {"add-remove", "replace"}, default "add-remove"
         The neighboring relation. Variances, trimmed and winsorized means support only "replace".
 
     Returns
     -------
     float
-        The exact number, rounded up by a relative ``2**-44`` at most (for quantiles and extremes to
-        the nearest float64), in the units of the statistic. For an interquartile range, a
-        winsorized mean and a standard deviation an upper bound.
+        The exact number in the units of the statistic, rounded up by a relative ``2**-44`` at most.
+        For quantiles, minimum and maximum it is rounded to the nearest float64. For an
+        interquartile range, a winsorized mean and a standard deviation it is an upper bound.
 
     Raises
     ------
@@ -97,9 +110,9 @@ def local(
 
     Notes
     -----
-    Cost: a pass over unsorted data, then at most O(k), and branch and bound over 2 k ranks for
-    quantiles other than the median under "add-remove"; a sort of the column for a variance, and
-    for a mean under "add-remove".
+    Cost: a pass over unsorted data, then at most O(k). A variance, and a mean under "add-remove",
+    need a sort of the column. A quantile other than the median needs a branch-and-bound search over
+    2 k ranks under "add-remove".
 
     References
     ----------
@@ -129,74 +142,77 @@ def smooth(
     stop: int | None = None,
     most: Number | None = None,
 ) -> float:
-    """NOT PRIVATE. Return the smooth sensitivity of a statistic, or of a function A(k) of your own.
+    """NOT PRIVATE. Return the smooth sensitivity of a statistic, or of your own function A(k).
 
-    The smooth sensitivity is the largest of ``exp(-beta d) LS(y)`` over all data ``y`` that differ
-    from `data` in ``d`` rows, where ``LS`` is the most that one more row can change the statistic.
-    Noise scaled to the smooth sensitivity, from a distribution that admits `beta`, makes a private
-    release. The smooth sensitivity itself depends on the data and must not be published.
+    Let ``LS(y)`` be the local sensitivity of data y, and let d be the number of rows in which y
+    differs from `data`. The smooth sensitivity is the maximum of ``exp(-beta d) LS(y)`` over all y.
+    Noise from a suitable distribution, scaled to the smooth sensitivity, makes a private release
+    (`dpfast.smooth_release`). The smooth sensitivity itself depends on the data, so it must not be
+    published.
 
     Parameters
     ----------
     statistic : KnownSensitivity or callable
-        Of one column: `dpfast.Sum`, `Mean`, `Proportion`, `Variance`, `Std`, `Quantile`,
-        `Percentile`, `Median`, `Minimum`, `Maximum`, `Iqr`, `TrimmedMean`, `WinsorizedMean`. Of a
-        graph: `TreeCost` and `Triangles` of `dpfast.sensitivity`. Of your own:
-        `dpfast.extend.KnownSensitivity`. Or a function ``A(k, *data)`` that returns a number of at
-        least 0, plain or compiled by Numba; the loop is then compiled too.
+        A statistic of one column: `dpfast.Sum`, `Mean`, `Proportion`, `Variance`, `Std`,
+        `Quantile`, `Percentile`, `Median`, `Minimum`, `Maximum`, `Iqr`, `TrimmedMean` or
+        `WinsorizedMean`. A statistic of a graph: `TreeCost` or `Triangles` of `dpfast.sensitivity`.
+        Your own statistic, which inherits `dpfast.extend.KnownSensitivity`. Or a function ``A(k,
+        *data)`` that returns a number of at least 0. If Numba compiled it, the loop over k is
+        compiled too.
     *data : array_like, shape (n,), or source
-        As in `local`; for a function, the arguments that it is called with.
+        The data, as in `local`. For a function, its arguments after k.
     beta : float
-        Smoothness, above 0: the result changes by a factor of at most ``exp(beta)`` for one row.
+        Above 0. The results for two neighbors differ by a factor of at most ``exp(beta)``.
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        One row is added or removed, or replaced (the number of rows is public). A function has to
-        be proved for this relation.
+        The neighboring relation. Your proof about a function has to hold for this relation.
     stop : int, optional
-        Public, for a function alone: the function is called for k = 0 .. `stop`. Without `most`,
-        you promise that ``A(k) = A(stop)`` for all larger k, for any data (if n rows are replaced,
-        n is such a distance).
+        Public, only for a function: it is called for k = 0 .. `stop`. Without `most` you promise
+        that ``A(k) = A(stop)`` for all larger k and any data. (Under "replace" the number of rows
+        is such a k.)
     most : float, optional
-        Public, for a function alone: no A(k) is above `most` for any data, just as no local
-        sensitivity is above the global sensitivity. Distances that can no longer give the maximum
-        are skipped, and beyond `stop` the bound `most` stands for A(k). A function needs `stop` or
-        `most`.
+        Public, only for a function: an upper bound of A(k) for any data and any k, such as the
+        global sensitivity. The search ends at the first k beyond which the maximum cannot grow.
+        Beyond `stop`, A(k) counts as `most`. A function needs `stop` or `most`, or both.
 
     Returns
     -------
     float
-        At least the smooth sensitivity and at most ``1 + 2**-41`` times it, in the units of the
-        statistic, and at least ``max(R 2**-1000, 2**-1022)`` for bounds that are R apart. Zero if
-        the bounds are equal (except for a sum under "add-remove"), and for no rows under "replace".
+        The smooth sensitivity in the units of the statistic, rounded up by a factor of at most ``1
+        + 2**-41``. With R = hi - lo it is at least ``max(R 2**-1000, 2**-1022)``. It is zero if the
+        bounds are equal (except for a sum under "add-remove"), and for no rows under "replace".
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
         For a bad argument.
     DataError
-        As in `local`; or if an A(k) is not a number, NaN, negative, infinite or above `most`.
+        As in `local`. Also if an A(k) is not a finite number of at least 0, or is above `most`.
 
     Notes
     -----
-    Exact for quantiles, extremes, graphs and sums under both relations, and under "replace" for
-    means, trimmed means and variances. Otherwise a smooth upper bound: for the interquartile range
-    and the standard deviation; for a winsorized mean (at most 1.7 times too large in small cases);
-    and under "add-remove" for means and variances (bounds that depend on the number of rows alone)
-    and trimmed means. Cost: a pass over unsorted data, then O(w) with ``w`` about ``(2 / beta) ln(R
-    / S)`` ranks; for quantiles other than the median under "add-remove" no linear method is known,
-    and branch and bound takes O(w) in practice and O(w**2) at worst; a sort for a variance under
-    "replace". ``dpfast/sensitivity`` has the proofs.
+    The result is exact for quantiles, minimum, maximum, graphs and sums. Under "replace" it is also
+    exact for means, trimmed means and variances. For all others it is a smooth upper bound: for the
+    interquartile range, the standard deviation and a winsorized mean (at most 1.7 times too large
+    in small cases), and under "add-remove" for trimmed means, means and variances. For means and
+    variances the bound under "add-remove" depends only on the number of rows. The proofs are in
+    ``dpfast/sensitivity``.
 
-    Noise scaled to the result for a function is private only if you have proved two properties, for
-    all neighbors x, x' and every k. Nothing here can check them:
+    Cost: a pass over unsorted data, then O(w), where w is about ``(2 / beta) ln(R / S)`` ranks for
+    a result S. A quantile other than the median takes about O(w) under "add-remove", and O(w**2) at
+    worst. A variance needs a sort under "replace".
+
+    Noise that is scaled to the result for a function is private only if you have proved two
+    properties for all neighbors x, x' and every k. dpfast cannot check them:
 
     1. ``A_x(0)`` is at least the local sensitivity of the statistic at x;
     2. ``A_x(k) <= A_x'(k + 1)``.
 
-    Both hold for the largest local sensitivity within k changed rows, for bounds of the form "the
-    largest of g(y) over all datasets y within k changed rows", and for their sums. The floats that
-    the function returns must not be below the proved numbers: round up, by a factor that is the
-    same for all data. Cost: one call a distance, up to `stop`, or with `most` up to
-    ``ln(most / S) / beta``, which depends on the data, and so does the time.
+    The largest local sensitivity within k changed rows has both properties. So does the maximum of
+    g over all datasets within k changed rows, for any g that is at least the local sensitivity, and
+    so do sums of such functions. The function must not return a float below the proved number:
+    round up, by the same factor for all data. Cost: one call for each k up to `stop`. With `most`
+    it is up to about ``ln(most / S) / beta`` calls; this number, and so the time, depends on the
+    data.
 
     References
     ----------
@@ -238,6 +254,6 @@ def smooth(
 def _checked(statistic: Any) -> KnownSensitivity:
     """Return the statistic, or raise an error if it has no known sensitivities."""
     if not isinstance(statistic, KnownSensitivity):
-        rule = "of known sensitivity, such as dpfast.Median(bounds=(0, 9))"
+        rule = "a statistic of known sensitivity, such as dpfast.Median(bounds=(0, 9))"
         checks.fail_kind("statistic", rule, statistic)
     return statistic
