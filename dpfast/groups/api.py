@@ -189,16 +189,17 @@ def select_keys(
 
     Privacy
     -------
-    Neighbors differ in one row, or with `ids` in all rows of one person. The rows are added or
-    removed, or replaced. The call is (`epsilon`, `delta`)-DP. A key is shown with a probability
-    that grows with the number of people who have it. A key that nobody has is never shown.
+    Neighbors differ in one row, or with `ids` in all rows of one person: these rows are added or
+    removed, or are replaced. The call is (`epsilon`, `delta`)-DP. Each key is shown at random, with
+    a probability that grows with the number of people who have the key. These probabilities are
+    exact. A key that nobody has is never shown.
 
-    If each person has one key, these probabilities are optimal (Desfontaines, Voss, Gipson and
-    Mandayam, PoPETs 2022). If people have several keys, people with fewer keys have a larger
-    weight. There are then two rounds, and the second round leaves out the keys that the first round
-    has shown. In a database, and for an epsilon of less than about .03, the loss (Kairouz, Oh and
-    Viswanath, ICML 2015) or a divergence is divided among the keys of a person: whichever shows
-    keys of fewer people. Proofs are in ``dpfast/selection/key_selection.py``.
+    If each person has one key, the probabilities are the largest that any (`epsilon`, `delta`)-DP
+    rule allows (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022). If a person may have more
+    keys, there are two rounds: the second one skips the keys that the first one has shown, and in
+    each round a person with fewer keys counts more. In a database, and for an epsilon of less than
+    about .03, there is one round, in which every person counts the same. The proofs are in
+    ``dpfast/selection/key_selection.py``.
 
     Parameters
     ----------

@@ -1,34 +1,35 @@
 """Integer noise on exact integers, calibrated to a loss and a sensitivity.
 
-The noise is integers too, so nothing is rounded.
+The noise consists of integers too, so no sum is rounded.
 
 Let D1 and D2 be the L1 and the L2 sensitivity of a vector of integers.
 
 * Discrete Laplace noise of scale D1 / epsilon is epsilon-DP (Ghosh, Roughgarden and Sundararajan,
-  STOC 2009), hence (epsilon, delta)-DP. In zCDP its loss is that of D1 / m numbers with a
-  sensitivity of m each, where m is the L-infinity sensitivity: see `laplace_loss`.
+  STOC 2009), so also (epsilon, delta)-DP. Let m be the L-infinity sensitivity. In zCDP the loss is
+  that of D1 / m numbers with a sensitivity of m each: see `laplace_loss`.
 * Discrete Gaussian noise of parameter D2 / sqrt(2 rho) is rho-zCDP (Canonne, Kamath and Steinke,
   NeurIPS 2020).
 * Gaussian noise of standard deviation D2 / s, rounded to integers, is (epsilon, delta)-DP with the
   s of `additive`. An integer plus rounded noise is a rounded sum, and rounding is post-processing.
-  (float64 holds a sample exactly up to 2**53, beyond 2**13 standard deviations. The probability of
-  that region is less than any part of delta.)
-* Where one integer differs, by at most D1, staircase noise is epsilon-DP and has the least variance
-  of all (`stairs`). It is taken for an epsilon where that is less by a twentieth of the standard
-  deviation at least: from about 1.6 on, for a D1 of many cells. In zCDP it is charged more.
-* Where a difference is made up of n moves of one coordinate, by at most c each, staircase noise for
-  c and epsilon / n is epsilon-DP: a move takes a coordinate up or down by one stair at most, so n
-  of them change no probability by more than e^epsilon, wherever they go. (L1 alone does not bound
-  the stairs: many small moves are many stairs.) In zCDP: with at most p moves of a coordinate, what
-  differs in it costs R(p epsilon / n) at most, R(e) = e tanh(e / 2) the price of any pure loss. As
-  R(e) / e grows with e, all costs no more than floor(n / p) draws, of an equal part each.
+  (float64 holds a sample exactly up to 2**53, which is more than 2**13 standard deviations. The
+  probability of a larger sample is far below every delta.)
+* If only one integer differs, by at most D1, staircase noise is epsilon-DP and has the least
+  variance of all noise (`stairs`). It is used if its standard deviation is at least a twentieth
+  smaller: for a large D1, from an epsilon of about 1.6 on. In zCDP its loss is larger.
+* Let the difference of neighbors consist of n moves, each of one coordinate by at most c. Then
+  staircase noise for c and epsilon / n is epsilon-DP: a move takes a coordinate by at most one
+  stair up or down, so n moves change no probability by more than a factor of e^epsilon. (L1 alone
+  does not bound the number of stairs: many small moves cross many stairs.) In zCDP, let one
+  coordinate have at most p moves. Its difference costs at most R(p epsilon / n), where R(e) = e
+  tanh(e / 2) is the rho of any pure loss. R(e) / e grows with e, so all coordinates together cost
+  at most as much as floor(n / p) draws with equal parts of epsilon.
 
-If several are suitable, the one with the smallest standard deviation is used. This choice depends
-on public numbers.
+If several distributions are suitable, the one with the smallest standard deviation is used. This
+choice depends only on public numbers.
 
-Integers may be so large that a sampler cannot reach as far as their noise. Then they are divided by
-a public power of two first and rounded down, which `Sensitivity.coarsened` covers. The noise grows
-by very little, for the power of two is far below it.
+If the scale is too large for the samplers, the integers are first divided by a public power of two
+and rounded down. `Sensitivity.coarsened` is their sensitivity after that. The noise grows very
+little, because the power of two is far below the noise.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ from .sensitivity import Sensitivity
 from .stairs import Staircase
 
 _MOST_SCALE = 1 << 40  # the largest scale that the samplers take
-#: Staircase noise is chosen if its standard deviation is below this fraction of that of any other
-#: noise.
+#: Staircase noise is used if its standard deviation is less than this fraction of the standard
+#: deviation of any other noise.
 WORTH = 0.95
 
 
@@ -71,15 +72,16 @@ class IntegerNoise:
     distribution : str
         "laplace", "gaussian", "rounded-gaussian" or "staircase".
     scale : Fraction
-        The scale of the distribution, in units of ``2**shift``. 0 means no noise, for a sensitivity
-        of 0. For a staircase it is the sensitivity divided by epsilon, as for Laplace noise.
+        The scale of the distribution, in units of ``2**shift``. It is 0, for no noise, if the
+        sensitivity is 0. For staircase noise it is the sensitivity divided by epsilon, as for
+        Laplace noise.
     shift : int
-        ``2**shift`` is the unit of the noise: 1, or more where the scale would be too large to
-        draw.
+        The noise is a multiple of ``2**shift``. `shift` is 0, unless the noise is too large to be
+        drawn in units of 1.
     loss : Loss
         The loss of the release of the whole vector.
     moves : int
-        The number of coordinates that may change at once, for a staircase.
+        For staircase noise: how many moves of a coordinate the difference of neighbors consists of.
 
     Examples
     --------
@@ -104,12 +106,12 @@ class IntegerNoise:
 
     @cached_property
     def _few(self) -> FewLaplace | None:
-        """The sampler of small batches of Laplace noise; None for other noise, or without noise."""
+        """The sampler of small batches of Laplace noise; None for other noise and for no noise."""
         return FewLaplace(self.scale) if self.distribution == "laplace" and self.scale else None
 
     @property
     def staircase(self) -> Staircase | None:
-        """The staircase distribution, None for other noise."""
+        """The staircase distribution; None for other noise."""
         if self.distribution != "staircase":
             return None
         assert isinstance(self.loss, Pure)
@@ -118,7 +120,7 @@ class IntegerNoise:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of the noise of a coordinate (for a discrete Gaussian, a bound)."""
+        """The standard deviation of the noise in a coordinate; for a discrete Gaussian, a bound."""
         width = float(self.scale)
         staircase = self.staircase
         if staircase is not None:
@@ -130,11 +132,11 @@ class IntegerNoise:
         return math.ldexp(width, self.shift)
 
     def half_width(self, failure: float) -> int:
-        """Return the half-width of a coordinate's noise at a failure probability.
+        """Return a bound that the noise in a coordinate exceeds with probability at most `failure`.
 
-        It is an upper bound. A Gaussian number differs by at most 1/2 when it is rounded. The tail
-        of a discrete Gaussian from k on is smaller than that of a Gaussian from k - 1/2 on, beyond
-        one standard deviation, where the density is convex.
+        The bound is valid but not always the smallest. Rounding changes a Gaussian number by at
+        most 1/2. Beyond one standard deviation the normal density is convex, so a discrete Gaussian
+        number is k or more with a smaller probability than a Gaussian number is k - 1/2 or more.
 
         Parameters
         ----------
@@ -161,19 +163,10 @@ class IntegerNoise:
     def weighted_half_width(
         self, weights: NDArray[np.float64], failure: float, times: Any = 1.0
     ) -> float:
-        """Return the half-width of a weighted sum of the noise at a failure probability.
+        """Return a bound that a weighted sum of noise exceeds with probability at most `failure`.
 
-        Each weight counts `times` times. It is an upper bound, up to a fortieth of the sum's
-        standard deviation too long: the smaller of `symmetric_sum` and of a union bound, in which
-        each number gets its part of the probability. A rounded Gaussian number differs by at most
-        1/2 from a Gaussian number, and sums of Gaussian numbers are Gaussian.
-
-        A discrete Gaussian number is k with at most exp(1 / (8 s^2)) times the probability of a
-        rounded one: with u from -1/2 to 1/2, exp(-(k + u)^2 / (2 s^2)) is exp(-k^2 / (2 s^2)) times
-        exp(-u^2 / (2 s^2)), which is at least exp(-1 / (8 s^2)), times exp(-k u / s^2), whose mean
-        is at least 1; and the sum of all exp(-k^2 / (2 s^2)) is at least s root(2 pi). So n of them
-        exceed a bound with at most exp(n / (8 s^2)) times the probability for rounded ones: if that
-        factor is near 1, the bound for rounded numbers is used.
+        The sum has one independent noise number for each weight, or `times` numbers. The bound is
+        valid, but not always the smallest one.
 
         Parameters
         ----------
@@ -181,7 +174,7 @@ class IntegerNoise:
         failure : float
             The probability, above 0 and below 1.
         times : float or array, default 1
-            How many times each weight counts.
+            How many noise numbers get each weight.
 
         Returns
         -------
@@ -194,6 +187,15 @@ class IntegerNoise:
         if not self.scale or not size.size:
             return 0.0
         width, total = math.sqrt(float((many * size**2).sum())), float((many * size).sum())
+        # A sum of Gaussian numbers is Gaussian, and rounding changes each by at most 1/2. A
+        # discrete Gaussian number is k with at most exp(1 / (8 s^2)) times the probability of a
+        # rounded one. Proof: for u from -1/2 to 1/2, exp(-(k + u)^2 / (2 s^2)) is a product of
+        # three factors. The first is exp(-k^2 / (2 s^2)). The second, exp(-u^2 / (2 s^2)), is at
+        # least exp(-1 / (8 s^2)). The third, exp(-k u / s^2), has a mean of at least 1. And the sum
+        # of exp(-k^2 / (2 s^2)) over all k is at least s root(2 pi). So n discrete numbers exceed a
+        # bound with at most exp(n / (8 s^2)) times the probability of n rounded ones. If that
+        # factor is near 1, the bound for rounded numbers is used. Any other noise gets the smaller
+        # of `symmetric_sum` and of a union bound over all numbers.
         excess = float(many.sum()) / (8 * float(self.scale) ** 2)
         if self.distribution == "gaussian" and excess < 2.0**-10:
             bound = float(self.scale) * width * normal(failure / math.exp(excess)) + total / 2
@@ -208,11 +210,12 @@ class IntegerNoise:
         return math.ldexp(bound + (total if self.shift else 0), self.shift)
 
     def waves(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the real characteristic function of the noise, in units of ``2**shift``.
+        """Return the characteristic function of the noise, in units of ``2**shift``. It is real.
 
-        For integers it is the sum of the characteristic function of a density, shifted by each
-        multiple of 2 pi. For a discrete Gaussian this is the normal density; for a rounded one it
-        is that of a normal number plus a uniform one from -1/2 to 1/2.
+        The two Gaussian distributions on integers come from densities: the discrete Gaussian from
+        the normal density, and the rounded one from the density of a normal number plus a uniform
+        number from -1/2 to 1/2. Their characteristic function is that of the density, summed over
+        shifts by all multiples of 2 pi.
 
         Parameters
         ----------
@@ -221,7 +224,8 @@ class IntegerNoise:
         Returns
         -------
         float64 array
-            The mean of cos(u z) over the noise z of a coordinate, in units of ``2**shift``.
+            For each u the mean of cos(u z), where z is the noise of a coordinate in units of
+            ``2**shift``.
 
         Examples
         --------
@@ -252,7 +256,7 @@ class IntegerNoise:
         Parameters
         ----------
         values : sequence of int
-            Integers of any size: no sum overflows.
+            Integers of any size; no sum overflows.
         generator : Generator
 
         Returns
@@ -271,7 +275,7 @@ class IntegerNoise:
         ]
 
     def draw(self, size: int, generator: Generator) -> NDArray[np.int64]:
-        """Return noise alone from a `generator`: `size` integers, in units of ``2**shift``.
+        """Return `size` integers of noise from a `generator`, in units of ``2**shift``.
 
         Parameters
         ----------
@@ -332,20 +336,21 @@ def integer_noise(
     loss : Pure, Approx or ZCDP
         The loss of the whole vector.
     sensitivity : Sensitivity
-        The sensitivity of the whole vector.
+        The sensitivity of the vector.
     distribution : str, optional
         The distribution to use, among those that `loss` allows.
 
     Returns
     -------
     IntegerNoise
-        Its `loss` is the loss of this noise for this sensitivity; for Laplace noise, as `Draws`.
+        The noise. Its `loss` is the actual loss for this sensitivity; for Laplace noise it is
+        `Draws`.
 
     Raises
     ------
     ArgumentError
-        When the loss is so small that noise for `l0` integers of sensitivity 1 is beyond what can
-        be sampled.
+        If the loss is so small that the noise cannot be sampled, even for integers of sensitivity
+        1.
     """
     size = amount(loss)
     if not sensitivity.l1:
@@ -354,10 +359,10 @@ def integer_noise(
     while noise.scale > _MOST_SCALE:
         shift += max(1, (int(noise.scale) // _MOST_SCALE).bit_length() - 1)
         unit = 1 << shift
-        # For so large a unit no coarser one helps: each of the l0 sums still changes by 1.
+        # A larger unit does not help here, because each of the l0 integers still changes by 1.
         if unit > _MOST_SCALE * sensitivity.l1:
             name = "rho" if isinstance(loss, ZCDP) else "epsilon"
-            checks.fail(name, "larger for this many numbers, rounds or shares", float(size))
+            checks.fail(name, "larger, because so much noise cannot be drawn", float(size))
         noise = _unshifted(loss, size, sensitivity.coarsened(unit), distribution)
     return replace(noise, shift=shift)
 

@@ -20,17 +20,18 @@ from .distributions import Distribution
 from .distributions.exact import decide, undecided
 from .distributions.table import Prepared, prepare
 
-#: Samples of a chunk: work of about half a millisecond, enough to be worth a thread.
+#: The number of samples of a chunk: half a millisecond of work, which is worth a thread.
 CHUNK = 1 << 17
 
-#: An error about a scale does not show it: it may be secret.
+#: An error does not show the scale, because the scale may be secret.
 _FINITE = "scale must be finite and greater than 0"
 
 
 def saturated(values: Any, granularity: Any = 1.0) -> NDArray[np.float64]:
-    """Return private numbers as finite float64 that a grid can hold; 0 if they are not numbers.
+    """Return private numbers as finite float64 that fit on the grid; what is not a number becomes
+    0.
 
-    No value raises an error, since an error would be an answer without noise. Clamping does not
+    No value raises an error, because an error would be an answer without noise. Clamping does not
     increase the distance of two numbers.
 
     Parameters
@@ -59,8 +60,8 @@ def draw(
 ) -> float:
     """Draw one sample of ``value + scale * Z``, correctly rounded to a multiple of `granularity`.
 
-    Releases with a secret scale use this function: neither the grid nor an error message depends on
-    `value` or `scale`.
+    Releases with a secret scale use this function, because neither the grid nor any error message
+    depends on `value` or `scale`.
 
     Privacy: rounding to a public grid is post-processing of an ideal, real-valued sample, so the
     sample has the guarantee for which the caller calibrated the scale.
@@ -70,14 +71,14 @@ def draw(
     distribution : Distribution
         Distribution of Z, from `dpfast.noise.distributions`.
     value : float
-        It need not lie on the grid. A value saturates if ``value / granularity`` would overflow,
-        and NaN counts as 0.
+        The number to which the noise is added; it need not lie on the grid. It is clamped if
+        ``value / granularity`` would overflow. NaN counts as 0.
     scale : float
         Finite and above 0.
     granularity : float
         A power of two between 2**-1000 and 2**1000, chosen from public parameters only.
     generator : SecureGenerator or InsecureGenerator
-        Source of the bits: one 64-bit word, in rare cases more.
+        The source of the random bits: one 64-bit word for most samples, and more for a few.
 
     Returns
     -------
@@ -150,9 +151,9 @@ def draw_array(
 
     Notes
     -----
-    Samples use words of the stream in C order. Further words for undecided samples follow after at
-    most 4096 of them. In large arrays each 131,072 samples have their own stream, with a key from
-    the first stream, and threads share the work.
+    Each sample uses one word of the stream, in C order. After each block of up to 4096 samples come
+    the further words for samples that are not decided by one word. In large arrays each 131,072
+    samples have their own stream, with a key from the first stream, and threads share the work.
 
     Examples
     --------
@@ -192,8 +193,8 @@ def in_chunks(size: int, stream: BitStream, draw: Callable[[int, int, BitStream]
     ----------
     size : int
     stream : BitStream
-        The generator of the chunks' streams; a small number of samples is one chunk, which uses its
-        stream directly.
+        The stream that gives the keys for the streams of the chunks. If all samples fit into one
+        chunk, they use this stream directly.
     draw : callable
         ``draw(start, stop, stream)`` draws the samples ``start .. stop - 1``.
     """
@@ -228,7 +229,7 @@ def _fill(
 
 
 def _flat(x: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return an input as an array of one value, or of one for each sample in C order."""
+    """Return an input as an array with one value, or with one value for each sample in C order."""
     if x.size == 1:
         return np.ascontiguousarray(x, np.float64).reshape(1)
     return np.ascontiguousarray(np.broadcast_to(x, shape), np.float64).reshape(-1)

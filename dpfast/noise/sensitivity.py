@@ -11,22 +11,22 @@ from .._core.roots import root_up
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """The largest difference of a vector of integers between neighbors, in several norms.
+    """The sensitivity of a vector of integers: its largest difference between neighbors, by norm.
 
     Parameters
     ----------
     l0 : int or Fraction
-        How many coordinates differ at once. If a coordinate counts for more than 1, the square of
-        the L2 norm of a difference of 1 in each.
+        How many coordinates differ at once. If coordinates have weights, it is the sum of the
+        squared weights of those that differ.
     l1 : int or Fraction
         The L1 norm of the difference.
     l2_squared : int or Fraction
-        The square of its L2 norm.
+        The square of the L2 norm of the difference.
     linf : int, optional
-        The L-infinity norm, where `l2_squared` allows for more.
+        The L-infinity norm of the difference, if it is smaller than `l2_squared` allows.
     moved : (int, int), optional
-        The largest number of moves of a single coordinate that make up the difference, and the size
-        of each move.
+        If the difference consists of moves of one coordinate each: their largest number, and the
+        largest size of a move.
     """
 
     l0: int | Fraction
@@ -47,26 +47,27 @@ class Sensitivity:
 
     @property
     def moves(self) -> tuple[int, int] | None:
-        """The number of moves of one coordinate in the difference, and the size of each move."""
+        """The number of moves that make up the difference, and the largest size of a move."""
         if self.moved is None and self.l0 == 1 and self.l1 <= self.largest + 1:
             return 1, int(self.l1)  # `coarsened` adds 1 to the L1 norm only
         return self.moved
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The number of draws, and the cells of each, that bound the loss of Laplace noise.
+        """The `draws` and `cells` of a `privacy.Draws` that bounds the loss of Laplace noise.
 
-        With R(m) the cost of a difference of m, R(m) / m increases (`privacy.Draws`). So the loss
-        of the difference is at most l1 / largest R(largest), and n = floor(l1 / largest)
-        differences of l1 / n have no smaller loss.
+        Let R(m) be the rho of a difference of m. R(m) / m increases with m. So the loss of the
+        whole difference is at most (l1 / largest) R(largest). This is at most the loss of n =
+        floor(l1 / largest) differences of l1 / n each.
         """
         draws = max(1, int(self.l1 // max(1, self.largest)))
         return draws, max(1, int(self.l1 // draws))
 
     def divided(self, part: Fraction) -> Sensitivity:
-        """Return the sensitivity for which the whole loss gives the noise of a `part` of the loss.
+        """Return a larger sensitivity: its noise for the whole loss is this one's noise for a
+        `part`.
 
-        The square of a deviation of Gaussian noise, and a scale of Laplace noise, grow by 1 / part.
+        The variance of Gaussian noise and the scale of Laplace noise grow by a factor of 1 / part.
         """
         linf = None if self.linf is None else math.ceil(self.linf / part)
         return Sensitivity(self.l0 / part, self.l1 / part, self.l2_squared / part, linf)
@@ -74,8 +75,8 @@ class Sensitivity:
     def coarsened(self, unit: int) -> Sensitivity:
         """Return the sensitivity of the same integers divided by `unit` and rounded down.
 
-        Rounding changes each coordinate by less than 1 more. l1 / unit is rounded up, because l1
-        may be a multiple of a smaller norm. A move by c becomes one by c / unit, rounded up.
+        Rounding adds less than 1 to the difference of each coordinate. l1 / unit is rounded up. A
+        move by c becomes a move by c / unit, rounded up.
         """
         l2 = root_up(Fraction(self.l2_squared)) / unit + root_up(Fraction(self.l0))
         l1, linf = -(-self.l1 // unit) + self.l0, -(-self.largest // unit)

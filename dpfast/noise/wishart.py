@@ -1,8 +1,8 @@
 """Noise on a matrix of sums of products: the difference of two Wishart matrices.
 
 A row w of D integers adds the matrix w w^T to a symmetric matrix of sums. This change has a single
-nonzero eigenvalue, |w|^2. Noise for each entry by itself, calibrated to the L1 norm, would be for a
-change of up to D times that.
+nonzero eigenvalue, |w|^2. Independent noise for each entry would be calibrated to the L1 norm of
+the change, which is up to D times as large.
 
 *The noise.* Let G be a matrix of m = D + 1 rows of D independent standard normal numbers, and W =
 s / 2 G^T G. Let K be the cone of positive definite matrices. W has a density on K, in proportion to
@@ -41,18 +41,18 @@ is post-processing. This needs that each entry of Z is rounded correctly, as a r
 
 Normal numbers are drawn correctly rounded to multiples of 2**-`BITS`. Sums of products of these are
 exact integers: each number is split into parts of 20 bits, whose products float64 adds up exactly.
-So each entry of Z is known up to an error, which `_rounded` bounds. If that bound leaves open how
-an entry rounds, all normal numbers get 60 more bits each. A normal number x in its cell [a, b] has
-a density in proportion to exp(-x^2 / 2). Its further bits are drawn by rejection from uniform bits,
-and each decision is exact. All bits that a decision did not depend on are uniform.
+So each entry of Z is known up to an error, which `_rounded` bounds. If this bound does not decide
+how an entry rounds, each normal number gets 60 more bits. A normal number x in its cell [a, b] has
+a density in proportion to exp(-x^2 / 2). Its further bits are drawn by exact rejection from uniform
+bits. Bits that no decision depended on are uniform.
 
 (float64 holds a rounded normal number below 2**13 standard deviations. The probability of a larger
-one is less than 2**-48000000, and it has no part in anything that is computed.)
+number is less than 2**-48000000, so it is ignored.)
 
 *Dividing first.* Large integers are first divided by 2^k and rounded down. The change between
 neighbors is then t / 2^k, plus a matrix whose entries are below 1 in size. The nuclear norm of this
-matrix is at most sqrt(D) times its Frobenius norm, so at most D^(3/2). The public k is such that
-this is small beside t / 2^k.
+matrix is at most sqrt(D) times its Frobenius norm, so at most D^(3/2). The public k is chosen so
+that this is small compared with t / 2^k.
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ Floats = NDArray[np.float64]
 
 #: Normal numbers are first drawn to this many bits after the binary point.
 BITS = 40
-#: If those do not decide the rounding, each number gets this many more bits at a time.
+#: If these bits do not decide the rounding, each number gets this many more bits at a time.
 MORE = 60
-#: Numbers are multiplied in parts of this many bits, because float64 adds up the products of that
-#: many rows exactly.
+#: Numbers are multiplied in parts of this many bits: then float64 adds up the products of this many
+#: rows exactly.
 _PART, _ROWS = 20, 1 << 12
-#: The sums are divided by a power of two only so far that the trace remains at least this many
-#: times the nuclear norm of the rounding.
+#: The sums are divided by a power of two, but the trace stays at least this many times the nuclear
+#: norm of the rounding.
 _FINE = 1 << 8
 #: The largest scale that can be sampled.
 _MOST_SCALE = 1 << 60
@@ -91,7 +91,7 @@ _MOST_SCALE = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class MatrixNoise:
-    """Noise for sums of products of `size` columns: squares of each, then products of two.
+    """Noise for sums of products of `size` columns: first the squares, then the products of pairs.
 
     `scale` is s in units of ``2**shift``, a multiple of 2**-20. The first `public` squares get no
     noise.
@@ -105,7 +105,7 @@ class MatrixNoise:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of the noise in a product of two columns."""
+        """The standard deviation of the noise in the sum of products of two columns."""
         return math.ldexp(float(self.scale) * math.sqrt((self.size + 1) / 2), self.shift)
 
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
@@ -148,11 +148,11 @@ class MatrixNoise:
     def _rounded(
         self, parts: list[Floats], bits: int, error: float, sizes: NDArray[Any]
     ) -> tuple[list[int], bool]:
-        """Return the noise of normal numbers known to `bits` bits, and whether it is certain.
+        """Return the rounded noise from normal numbers of `bits` bits, and whether it is certain.
 
-        The numbers are passed in parts of `_PART` bits, the lowest first. Each may be off by
-        `error` in units of its last bit. The absolute values of a column add up to at most its
-        entry of `sizes`.
+        The numbers come in parts of `_PART` bits, the lowest first. Each may be off by `error`
+        units of its last bit. The absolute values in a column add up to at most its entry in
+        `sizes`.
         """
         d = self.size
         order = [np.concatenate([np.arange(d), indices]) for indices in np.triu_indices(d, 1)]
@@ -171,7 +171,7 @@ class MatrixNoise:
 
 
 def _split(numbers: NDArray[np.int64], count: int = 0) -> list[Floats]:
-    """Return integers in parts of `_PART` bits, the lowest first; the last part is signed."""
+    """Split integers into parts of `_PART` bits, the lowest first; the last part is signed."""
     parts: list[Floats] = []
     while len(parts) + 1 != count and (count or np.abs(numbers).max(initial=0) >= 1 << _PART):
         parts.append((numbers & (1 << _PART) - 1).astype(np.float64))
@@ -182,7 +182,7 @@ def _split(numbers: NDArray[np.int64], count: int = 0) -> list[Floats]:
 def _products(
     parts: list[Floats], half: int, order: tuple[NDArray[np.intp], NDArray[np.intp]]
 ) -> NDArray[Any]:
-    """Return sums of products of columns over the first half of the rows, less the second's.
+    """Return sums of products of columns over the first half of the rows, minus the second half.
 
     The sums are exact: a product of two parts is below 2**40 in size.
     """
@@ -207,7 +207,7 @@ def _uniform(size: int, stream: BitStream) -> NDArray[np.int64]:
 
 
 def refined(cells: NDArray[np.int64], bits: int, stream: BitStream) -> list[NDArray[np.int64]]:
-    """Draw further bits of normal numbers, from the multiples of 2**-bits that they round to.
+    """Draw further bits of normal numbers that round to given multiples of 2**-bits.
 
     The result is a list of chunks of `MORE` bits, which count from the lower end of each cell. All
     later bits are uniform.
@@ -257,9 +257,9 @@ def inside(cell: int, bits: int, word: Callable[[], int]) -> list[int]:
 
 
 def _power(g: Fraction, last: int) -> Fraction:
-    """Return a bound of exp(-g): a lower bound if the `last` power is odd, else an upper bound.
+    """Return a lower bound of exp(-g) if the `last` power is odd, else an upper bound.
 
-    Once the terms of the series decrease, its partial sums are above and below exp(-g) in turn.
+    Once the terms of the series decrease, its partial sums alternate above and below exp(-g).
     """
     term = total = Fraction(1)
     for k in range(1, last + 1):
@@ -279,7 +279,7 @@ def matrix_noise(loss: Pure, size: int, trace: int | Fraction, public: int = 0) 
     trace : int or Fraction
         The largest nuclear norm of the difference of two neighbors' matrices.
     public : int
-        The number of squares, the first ones, that do not differ.
+        How many of the squares, counted from the first, are public and do not differ.
 
     Raises
     ------
@@ -293,6 +293,6 @@ def matrix_noise(loss: Pure, size: int, trace: int | Fraction, public: int = 0) 
     scale = Fraction(-(-(Fraction(trace) / loss.epsilon * 2**20) // 1), 2**20)
     if scale > _MOST_SCALE:
         checks.fail(
-            "epsilon", "larger for this many numbers, rounds or shares", float(loss.epsilon)
+            "epsilon", "larger, because so much noise cannot be drawn", float(loss.epsilon)
         )
     return MatrixNoise(size, scale, shift, public, loss)

@@ -1,9 +1,9 @@
 """Private selection: draw a candidate with a high score, where scores depend on the data.
 
-Functions for the exponential mechanism, permute-and-flip and top-k draw exactly, for about one read
-of the scores. The caller computes the scores and states how much a score can change between
-neighboring datasets (`sensitivity`). A draw is only as private as that number is right. For
-candidates that are private answers themselves, see `best_of`.
+The functions for the exponential mechanism, permute-and-flip and top-k draw exactly, and mostly
+read the scores once. The caller computes the scores and states how much a score can change between
+neighboring datasets (`sensitivity`). If this number is wrong, the draw is not as private as it
+says. If each candidate is itself a private answer, see `best_of`.
 """
 
 from .api import exponential, noisy_max, permute_and_flip, top_k

@@ -30,14 +30,14 @@ from .scores import OneRow
 from .scores.stored import Stored, TiltedScores
 from .table import Rows, Table
 
-#: The most draws of one call: their indices take eight tebibytes.
+#: The largest number of draws in one call; their indices take eight tebibytes.
 MOST = 2**40
 
 #: A score function of the data and the number of a candidate, and arrays of scores.
 Function: TypeAlias = Callable[[Any, int], Number]
 Scores: TypeAlias = ArrayLike | Sequence[Number] | Sequence[Sequence[Number]]
 Indices: TypeAlias = NDArray[np.int64]
-#: A function that draws from each row of a table.
+#: A function that draws an index from each row of a table.
 Draws: TypeAlias = Callable[[BitStream], Indices]
 
 
@@ -52,15 +52,15 @@ def _shape(size: Size) -> tuple[int, ...]:
 
 
 def _formed(drawn: Indices, shape: tuple[int, ...], lead: tuple[int, ...]) -> int | Indices:
-    """Return draws of shape (rows, size) in the shape that the user gets."""
+    """Return draws of shape (rows, size) in the shape of the answer."""
     return drawn.T.reshape(shape + lead) if shape or lead else int(drawn[0, 0])
 
 
 def _draw_rows(rows: int, make: Callable[[int], Draws]) -> Draws:
-    """Draw from one row after the other, where ``make(row)`` prepares a row.
+    """Return the function that draws from each row, where ``make(row)`` prepares one row.
 
-    Several rows are read once to refuse bad scores and once more to draw, so that only one prepared
-    row is in memory.
+    Several rows are read twice: first to refuse bad scores, then to draw. So only one prepared row
+    is in memory at a time.
     """
     if rows == 1:
         only = make(0)
@@ -106,7 +106,7 @@ def _release(
     rng: Generator | None,
     base: ArrayLike | None = None,
 ) -> Prepared[int | Indices]:
-    """Prepare draws from the mechanism called `name`, for scores in an array or of one row."""
+    """Prepare draws from the mechanism called `name`, for scores in an array or in one row."""
     shape = _shape(size)
     draws = math.prod(shape)
     array = scores if isinstance(scores, OneRow) else candidates_last(scores, axis)
@@ -140,54 +140,56 @@ def exponential(
 ) -> Prepared[int | Indices]:
     """Draw a candidate from the exponential mechanism.
 
-    Candidate j is drawn with probability in proportion to ``exp(c score[j] + base[j])``, where `c`
-    is epsilon / (2 sensitivity), or epsilon / sensitivity for monotone scores. No candidate with a
-    low score loses its probability, however small, and none is drawn because of rounding: the
-    distribution is exact for the float64 number `c` (rounded down).
+    Candidate j is drawn with a probability proportional to ``exp(c score[j] + base[j])``, where c
+    is epsilon / (2 sensitivity), or epsilon / sensitivity for monotone scores. The probabilities
+    are exact for the float64 number c, which is rounded down. So no rounding changes a draw, even
+    for candidates with a tiny probability.
 
     Privacy
     -------
     On neighboring datasets every score differs by at most `sensitivity`. A draw is
     epsilon-differentially private (McSherry and Talwar, FOCS 2007). It also has epsilon-bounded
-    range (Cesar and Rogers, ALT 2021). A budget in rho is charged its exact zCDP loss, at most
-    epsilon**2 / 8 (`dpfast.privacy.Draws`), and `rho` uses the epsilon with that loss
-    (`dpfast.privacy.range_within`).
+    range (Cesar and Rogers, ALT 2021). A budget in rho is charged the exact zCDP loss of such a
+    draw, which is at most epsilon**2 / 8 (`dpfast.privacy.Draws`). With `rho`, the epsilon is the
+    largest with this loss (`dpfast.privacy.range_within`).
 
-    Each draw is charged: `size` draws cost `size` times the requested loss, and a table of rows
-    costs the requested loss for each row. (The losses of rows about disjoint people need not be
-    added up: give such rows a call and a budget of their own.)
+    The requested loss is the loss of one draw: `size` draws cost `size` times as much, and a table
+    of scores costs it once for each row of the table. (If the rows of the table are about disjoint
+    people, their losses need not add up: then make one call with a separate budget for each row.)
 
     Parameters
     ----------
     scores : array_like of real numbers, or callable
-        Scores along `axis`: integers, floats or booleans of at most 64 bits, in any layout, with
-        nothing lost in conversion. A list, a tuple or an array of objects may also hold a
-        `Fraction`, and integers of any size together with floats: each is taken exactly. ``-inf``
-        excludes a candidate, which must follow from a public rule. Or a function ``score(data,
-        candidate)``, best compiled by Numba, whose values are computed block by block and never
-        stored.
+        The scores, with the candidates along `axis`: integers, floats or booleans of at most 64
+        bits, which are used without rounding. A list, a tuple or an array of objects may also have
+        a `Fraction`, and integers of any size together with floats. A score of ``-inf`` excludes a
+        candidate; which candidates are excluded must follow from a public rule. Or a function
+        ``score(data, candidate)``, best compiled by Numba, whose values are computed in blocks and
+        not stored.
     sensitivity : float, Fraction or Decimal
-        The most that one score can change between neighbors; greater than 0.
+        The largest change of a score between neighbors; greater than 0.
     epsilon, rho : float, Fraction or Decimal, optional
-        The loss: one of the two arguments. It is the loss of one draw.
+        The loss of one draw: one of the two arguments.
     monotone : bool, default False
-        Whether all scores change in the same direction between any two neighbors, as counts do when
-        one row is added or removed. The draw is then twice as sharp for the same loss.
+        Whether all scores change in the same direction between any two neighbors, as counts do if
+        one row is added or removed. Then c is twice as large for the same loss.
     base : array_like, optional
-        Public log-weights of the candidates: a shape that broadcasts to that of the scores with
-        the candidates last. ``-inf`` excludes; otherwise at most ``2**40`` in size.
+        Public log-weights of the candidates, in a shape that broadcasts to the shape of the scores
+        with the candidates last. ``-inf`` excludes a candidate; other log-weights are between
+        ``-2**40`` and ``2**40``.
     size : int or tuple of int, optional
-        How many independent draws, as the shape of the result.
+        The number of independent draws, or the shape of an array of them.
     axis : int, default -1
         The axis of the candidates. There is one draw for each index along the other axes.
     neighbors : {"add-remove", "replace"}, optional
         The neighboring relation: by default the relation of the budget, else "add-remove".
-        `sensitivity` and `monotone` must hold for this relation. For monotone scores the relation
-        must be given in a budget for "replace": counts are monotone only under "add-remove".
+        `sensitivity` and `monotone` must hold for this relation. If `monotone` is True and the
+        budget is for "replace", `neighbors` must be given, because counts are monotone only under
+        "add-remove".
     data : object, optional
-        First argument of a score function.
+        The first argument of a score function.
     candidates : int, optional
-        Number of candidates of a score function.
+        The number of candidates of a score function, numbered from 0.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default the budget
         of the ``with`` block.
@@ -198,28 +200,28 @@ def exponential(
     Returns
     -------
     int or ndarray of int64
-        The index along `axis`: a single one, or an array of shape ``size`` followed by the shape of
-        the scores without `axis`.
+        The index of the drawn candidate along `axis`. With `size` or a table of scores, an array of
+        indices: its shape is `size`, followed by the shape of the scores without `axis`.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument: no candidates, a score that is NaN or plus infinity, a row whose
-        candidates are all excluded. Nothing has been spent.
+        For a bad argument, for instance if there are no candidates, if a score is NaN or plus
+        infinity, or if all candidates are excluded. Nothing has been spent.
     BudgetError
         If too little of the budget is left. Nothing has been spent.
 
     See Also
     --------
-    permute_and_flip : Better for a single draw that is paid for in epsilon.
-    utility_bound : How far below the best the answer may be.
+    permute_and_flip : Better for a single draw that is paid for in epsilon. utility_bound : How far
+    the score of the answer may be below the best score.
 
     Notes
     -----
-    Cost: one read of the scores, which finds the best of each block of up to 256 candidates, and
-    rejection sampling from those (at most about 256 expected tries a draw). Memory: about
-    ``n / 10`` bytes for one draw. Rows of up to 4096 candidates are read twice, and so are several
-    longer rows: scores must not change during the call.
+    Cost: one read of the scores, which finds the best score of each block of up to 256 candidates.
+    Rejection sampling from the blocks then takes at most about 256 expected tries for each draw.
+    Memory: about ``n / 10`` bytes for one draw. Rows of up to 4096 candidates, and tables with
+    several rows, are read twice, so the scores must not change during the call.
 
     References
     ----------
@@ -269,18 +271,18 @@ def permute_and_flip(
 ) -> Prepared[int | Indices]:
     """Draw a candidate by permute-and-flip.
 
-    Candidates are visited in random order, and each is taken with probability ``exp(c (score -
-    best))``, until one is taken. The largest of ``score + Exp(1) / c`` has the same distribution.
-    For the same epsilon the error is never larger than with `exponential`, and can be half as
-    large.
+    The candidates are visited in random order. Each is chosen with probability ``exp(c (score -
+    best))``, until one is chosen; c is as for `exponential`. The candidate with the largest ``score
+    + Exp(1) / c`` has the same distribution. For the same epsilon the expected error is never
+    larger than with `exponential`, and can be half as large.
 
     Privacy
     -------
     On neighboring datasets every score differs by at most `sensitivity`. A draw is
     epsilon-differentially private (McKenna and Sheldon, NeurIPS 2020). The draw does not have
-    bounded range, so a budget in rho is charged the loss of any pure mechanism, epsilon
-    tanh(epsilon / 2), and `rho` uses the epsilon with that loss. With rho, `exponential` is the
-    better choice.
+    bounded range. So a budget in rho is charged epsilon tanh(epsilon / 2), the rho of any pure
+    loss, and with `rho` the epsilon is the one with this rho. With rho, `exponential` is the better
+    choice.
 
     Parameters
     ----------
@@ -346,17 +348,17 @@ def top_k(
 ) -> Prepared[Indices]:
     """Draw `k` different candidates, roughly the best first.
 
-    The candidates are distributed like `k` draws from the exponential mechanism, each among the
-    remaining candidates, or like the `k` largest scores after independent Gumbel noise is added to
-    each.
+    Each of the `k` draws is from the exponential mechanism, among the candidates that are left. The
+    answer has the same distribution as the order of the `k` largest scores after independent Gumbel
+    noise is added to each score.
 
     Privacy
     -------
     On neighboring datasets every score differs by at most `sensitivity`. The requested loss covers
-    the whole answer, including its order. Each of the `k` draws has a loss of epsilon / k and
-    bounded range, so the answer is epsilon-differentially private (Durfee and Rogers, NeurIPS 2019)
-    and epsilon**2 / (8 k) zCDP (Cesar and Rogers, ALT 2021); `rho` gives each draw rho / k. A table
-    of rows is charged the requested loss for each row.
+    the whole answer, including its order. Each of the `k` draws has bounded range and a loss of
+    epsilon / k. So the answer is epsilon-differentially private (Durfee and Rogers, NeurIPS 2019)
+    and (epsilon**2 / (8 k))-zCDP (Cesar and Rogers, ALT 2021). With `rho`, each draw has a loss of
+    rho / k. A table of scores costs the requested loss once for each row.
 
     Parameters
     ----------
@@ -377,7 +379,7 @@ def top_k(
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     epsilon, rho : float, Fraction or Decimal, optional
-        The loss of all answers: one of the two arguments.
+        The loss of the whole answer: one of the two arguments.
 
     Returns
     -------
@@ -387,12 +389,12 @@ def top_k(
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError
-        As for `exponential`, and for a `k` above the number of candidates.
+        As for `exponential`, and if `k` is larger than the number of candidates.
 
     Notes
     -----
-    Cost: one read of the scores, and draws as for `exponential` among the candidates that are left.
-    Rows of a table are read twice.
+    Cost: one read of the scores (two for a table with several rows), and `k` draws as for
+    `exponential`.
 
     References
     ----------
@@ -447,15 +449,15 @@ def noisy_max(
 ) -> Prepared[int | Indices]:
     """Report the noisy maximum: the candidate whose score is the largest after noise is added.
 
-    Other libraries use this name for two mechanisms. No noise is added here: the function calls
-    `permute_and_flip`, whose answer has the same distribution as with exponential noise, or
-    `exponential`, whose answer has the same distribution as with Gumbel noise.
+    The name stands for two mechanisms. With exponential noise the answer has the same distribution
+    as `permute_and_flip`, and with Gumbel noise the same as `exponential`. So this function adds no
+    noise, and calls one of these two functions.
 
     Privacy
     -------
-    Neighbors and loss are as for the function that is called (McSherry and Talwar, FOCS 2007;
-    McKenna and Sheldon, NeurIPS 2020). Ding et al. (2021) show that permute-and-flip is the noisy
-    maximum with exponential noise.
+    As for the function that is called (McSherry and Talwar, FOCS 2007; McKenna and Sheldon, NeurIPS
+    2020). Ding et al. (2021) show that permute-and-flip is the noisy maximum with exponential
+    noise.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Checked arguments of a selection: scores and log-weights as arrays, losses as the factor `c`."""
+"""Check the arguments of a selection: scores and log-weights as arrays, the loss as a factor c."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from .scores import OneRow, real
 from .scores.distributed import FEW, DistributedScores
 from .scores.stored import REACH
 
-#: c is between 1 / SCALE and SCALE, so that a product of c and a distance neither overflows nor
+#: c is between 1 / SCALE and SCALE. Then a product of c and a distance neither overflows nor
 #: underflows unnoticed.
 SCALE = 2.0**960
-#: The one mechanism here that has no bounded range.
+#: The only mechanism here without bounded range.
 PERMUTE = "permute-and-flip"
 
 
@@ -47,7 +47,7 @@ class ReadScores:
 class Selection(OfNumbers[Any]):
     """The mechanism of a selection: its loss, and the factor `c` of its weights ``exp(c score)``.
 
-    `candidates` is the number of candidates; None where there is a base measure.
+    `candidates` is the number of candidates, or None if there is a base measure.
     """
 
     name: str
@@ -63,10 +63,10 @@ class Selection(OfNumbers[Any]):
         return summary.draw(generator.stream())
 
     def excess(self, source: ReadScores, other: ReadScores) -> str:
-        """Return an error message if scores differ more than neighbors' scores may, else ""."""
+        """Return an error message if the scores differ more than between neighbors, else ""."""
         scores, others = (np.asarray(s.scores, np.float64) for s in (source, other))
         if scores.shape != others.shape:
-            return f"there are {scores.shape} scores on x, and {others.shape} on x2"
+            return f"the scores have the shape {scores.shape} on x, and {others.shape} on x2"
         with np.errstate(invalid="ignore"):
             moves = np.atleast_2d(np.where(scores == others, 0.0, others - scores))
         spread = float((moves.max(axis=-1) - moves.min(axis=-1)).max()) if moves.size else 0.0
@@ -76,14 +76,14 @@ class Selection(OfNumbers[Any]):
 
     @property
     def _of_a_draw(self) -> float:
-        """The largest change of c times the scores between neighbors, for a draw of this loss."""
+        """The largest change of c times a score between neighbors, by the loss of a draw."""
         if isinstance(self.loss, ZCDP):
             return float(range_within(self.loss.rho))
         assert isinstance(self.loss, Draws)
         return float(self.loss.epsilon / self.loss.draws)
 
     def error(self, rows: int | None, confidence: float) -> ErrorBar:
-        """Return the error bar: how far the score of a draw is below the best remaining one.
+        """Return the error bar: how far the score of a draw is below the best remaining score.
 
         The bar also holds for permute-and-flip, whose large errors are never more likely (McKenna
         and Sheldon, NeurIPS 2020).
@@ -104,14 +104,14 @@ def _selection(
     picks: int = 1,
     candidates: int | None = None,
 ) -> Selection:
-    """Return the mechanism of a selection, after checks of its public arguments.
+    """Check the public arguments of a selection, and return its mechanism.
 
-    `calls` repeat the requested loss, which `picks` draws share.
+    The requested loss is spent `calls` times. Each time, `picks` draws share it.
     """
     total_loss = loss(epsilon, 0, rho)
     ranged = name != PERMUTE
     stored = Fraction(checks.positive("sensitivity", sensitivity))
-    # The number as written, or the float64 by which scores change, whichever is larger.
+    # The larger of the sensitivity as it is written and its float64, by which scores may change.
     change = max(checks.fraction("sensitivity", sensitivity), stored)
     spread = change if checks.flag("monotone", monotone) else 2 * change
     total: Loss
@@ -123,7 +123,7 @@ def _selection(
         total = Draws(total_loss.epsilon * calls, picks * calls, ranged)
     ratio = of_pick / spread
     if not 1 / Fraction(SCALE) <= ratio <= Fraction(SCALE):
-        rule = "within a factor of 2**960 of the epsilon of a draw"
+        rule = "at most 2**960 times larger or smaller than the epsilon of a draw"
         checks.fail("sensitivity", rule, sensitivity)
     return Selection(name, float_down(ratio), total, neighbors, candidates)
 
@@ -132,21 +132,22 @@ selection: Callable[..., Selection] = once(_selection)
 
 
 def relation_of_scores(neighbors: Any, monotone: Any, budget: Any) -> Neighbors:
-    """Return the neighboring relation for which scores have their sensitivity and are monotone.
+    """Return the neighboring relation for which `sensitivity` and `monotone` have to hold.
 
-    Counts are monotone under "add-remove" and not under "replace", which is thus not inherited.
+    For monotone scores, "replace" is not inherited from a budget: counts are not monotone under
+    "replace".
     """
     find = relation_of_proof if checks.flag("monotone", monotone) else relation_of
     return find(neighbors, budget)
 
 
 def array_of(scores: object, name: str = "scores") -> NDArray[Any]:
-    """Return array-like scores as an array, without a copy if they are one."""
+    """Return scores as an array, without a copy if they are an array."""
     first = scores[0] if isinstance(scores, (list, tuple)) and scores else scores
     if is_distributed(first):
-        checks.fail_kind(name, "an array", first, ", which an engine holds: compute it first")
+        checks.fail_kind(name, "an array", first, " of an engine: compute it first")
     if callable(scores):
-        checks.fail_kind(name, "an array: `exponential` alone takes a function of scores", scores)
+        checks.fail_kind(name, "an array: only `exponential` takes a function", scores)
     if isinstance(scores, np.ma.MaskedArray):
         checks.fail_kind(name, "an array without a mask: use -inf to exclude a candidate", scores)
     array: NDArray[Any] = converted(scores, name, "an array of real numbers", np.asarray)
@@ -161,10 +162,10 @@ def array_of(scores: object, name: str = "scores") -> NDArray[Any]:
 
 
 def _exactly(scores: object, array: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return scores without a dtype as exact numbers, in the smallest array that holds them.
+    """Return scores without a dtype as exact numbers, in the fastest kind of array.
 
-    NumPy has read them as `array`, which converts integers next to floats to floats. The kind of
-    array decides how long a draw takes, and nothing else.
+    NumPy has read the scores as `array`, and may have converted integers to floats. The kind of
+    array decides only how long a draw takes.
     """
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind not in "fO" or (kind == "f" and size > 8):  # integers, or a kind that is refused later
@@ -194,11 +195,11 @@ def _exactly(scores: object, array: NDArray[Any], name: str) -> NDArray[Any]:
 def candidates_last(scores: object, axis: int) -> NDArray[Any] | DistributedScores:
     """Return a view of the scores with the candidates along the last axis.
 
-    Scores that an engine holds stay there, unless they are few.
+    Scores in an engine stay there, unless they are few.
     """
     if is_distributed(scores) or of_engine(scores):
         if checks.whole("axis", axis, -1) > 0:
-            checks.fail("axis", "0 or -1 for scores of an engine", axis)
+            checks.fail("axis", "0 or -1 for scores in an engine", axis)
         held = DistributedScores(scores)
         if held.count > FEW:
             return held
@@ -221,10 +222,10 @@ def candidates_last(scores: object, axis: int) -> NDArray[Any] | DistributedScor
 def log_weights(base: ArrayLike, turned: NDArray[Any] | OneRow) -> NDArray[np.float64]:
     """Return the log-weights of the public base measure, as a view in the shape of the scores."""
     if isinstance(turned, OneRow):
-        checks.fail_kind("base", f"left out for more than {FEW} scores of an engine", base)
+        checks.fail_kind("base", f"left out for more than {FEW} scores in an engine", base)
     array = array_of(base, "base")
     chunk_dtype(array.dtype, "base")
-    rule = "minus infinity or numbers of at most 2**40 in size"
+    rule = "minus infinity, or numbers from -2**40 to 2**40"
     part: Any
     for part in np.nditer(array, ["external_loop", "buffered", "zerosize_ok"], ["readonly"]):
         bad = part[~((np.abs(part) <= REACH) | (part == -math.inf))]
@@ -233,5 +234,5 @@ def log_weights(base: ArrayLike, turned: NDArray[Any] | OneRow) -> NDArray[np.fl
     try:
         return np.broadcast_to(array.astype(np.float64, copy=False), turned.shape)
     except ValueError:
-        rule = f"of a shape that broadcasts to that of the scores, {turned.shape}, candidates last"
+        rule = f"an array that broadcasts to {turned.shape}, the scores with the candidates last"
         checks.fail("base", rule, array.shape)

@@ -25,12 +25,12 @@ from ..privacy.repetition import repeated_selection, run_parameters
 from ..rng import Generator
 
 RULE = "run must return a pair of a score, which is a real number, and an answer"
-#: Guard bits: the computed probability has an error of a few units for each term.
+#: Extra bits of precision, because each term adds an error of a few units to the probability.
 GUARD = 96
 
 
 class Best(NamedTuple):
-    """The answer of `best_of`: the highest score of all runs, and the answer of that run.
+    """The result of `best_of`: the highest score of all runs, and the answer of the run with it.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Best(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunCount:
-    """The truncated negative binomial number of runs; see `dpfast.privacy.repetition`."""
+    """The random number of runs, truncated negative binomial; see `dpfast.privacy.repetition`."""
 
     gamma: Fraction
     eta: Fraction
@@ -89,7 +89,7 @@ class BestOf(Mechanism[Any]):
     runs: RunCount
     loss: Loss
     neighbors: str
-    _no_bar: ClassVar[str] = "what the runs answer is known to whoever wrote them"
+    _no_bar: ClassVar[str] = "only the author of run knows the error of its answer"
 
     name: ClassVar[str] = "best of a random number of runs"
 
@@ -97,7 +97,7 @@ class BestOf(Mechanism[Any]):
         return source
 
     def finish(self, summary: Callable[[], Any], generator: Generator) -> Best:
-        """Return the best run, or raise an error that shows nothing of runs before a failure."""
+        """Return the best run, or raise an error that shows nothing about earlier runs."""
         best = self._best(summary, generator)
         if isinstance(best, str):
             raise DataError(best)
@@ -106,8 +106,8 @@ class BestOf(Mechanism[Any]):
     def _best(self, run: Callable[[], Any], generator: Generator) -> Best | str:
         """Return the run with the best score, or the error message of a run that failed.
 
-        A message is returned, because an exception would keep references to frames that know the
-        number of runs.
+        An exception would keep references to frames that know the number of runs, so a message is
+        returned.
         """
         best, highest = None, -math.inf
         for _ in range(self.runs.draw(generator.stream())):
@@ -141,74 +141,76 @@ def best_of(
 ) -> Prepared[Best]:
     """Release the best of a random number of runs of a private mechanism.
 
-    Use it for candidates that cost privacy themselves, such as models that are trained privately
-    with random hyperparameters. Two or three times the loss of one run pays for all runs, for any
-    number of candidates.
+    Use it if each candidate is itself a private answer, for instance a model that is trained
+    privately with random hyperparameters. All runs together cost two or three times the loss of one
+    run, for any number of candidates.
 
     Privacy
     -------
-    Neighbors are datasets that differ in one row, added or removed, or replaced, under the relation
-    of `run_loss`: the caller has proved the loss of a run. The number of runs is drawn exactly from
-    a truncated negative binomial distribution. The call costs ``(2 + eta)`` times a pure loss (Liu
-    and Talwar, STOC 2019; Papernot and Steinke, "Hyperparameter tuning with Renyi differential
-    privacy", ICLR 2022; all proofs are in ``dpfast/privacy/repetition.py``); `repeated_selection`
-    of `dpfast.privacy` computes this loss.
+    Neighbors are datasets that differ in one row, under the relation for which the caller has
+    proved `run_loss`. The number of runs is drawn exactly from a truncated negative binomial
+    distribution. If `run_loss` is pure, the call costs ``(2 + eta)`` times as much;
+    `dpfast.privacy.repeated_selection` computes the loss (Liu and Talwar, STOC 2019; Papernot and
+    Steinke, "Hyperparameter tuning with Renyi differential privacy", ICLR 2022; all proofs are in
+    ``dpfast/privacy/repetition.py``).
 
-    Only the best run may be shown. In particular the number of runs must remain secret, because it
-    reveals something about all runs.
+    Publish only the best run. The number of runs must remain secret too, because it reveals
+    something about all runs.
 
-    A run that fails counts as an answer with a score above all others: the first failure ends the
-    call, with an error that names the class of the run's error. So the proof for `run_loss` has to
-    cover whether and how a run fails, as part of the answer of a run.
+    A failed run counts as an answer with the highest score: the first failure ends the call with an
+    error that names the class of the run's error. So whether and how a run fails is part of its
+    answer, and the proof for `run_loss` has to cover it.
 
     Parameters
     ----------
     run : callable
-        ``run()`` is one run: a private answer with its own score, ``(score, answer)``. The score is
-        private, too: compute it from the answer, or with a share of the loss of the run. Runs are
-        independent, draw secure noise of their own, and take no budget: `best_of` pays.
+        ``run()`` returns a pair ``(score, answer)``, a private answer and its score. The score must
+        be private too: compute it from the answer alone, or spend a share of `run_loss` on it. Runs
+        must be independent, draw their own secure noise, and take no budget, because `best_of`
+        pays.
     run_loss : Pure or ZCDP
         The loss of one run, score and answer together.
     gamma : float, Fraction or Decimal
-        From 1e-6 to below 1: the smaller, the more runs.
+        From 1e-6 to below 1. A smaller gamma means more runs.
     eta : float, Fraction or Decimal, default 1
-        Greater than -1. With 1 the number of runs is geometric, with the mean ``1 / gamma``; with 0
-        it is logarithmic, with the mean ``(1 / gamma - 1) / ln(1 / gamma)``, at two thirds of the
-        cost.
+        Greater than -1. With 1 the number of runs is geometric, with the mean ``1 / gamma``. With 0
+        it is logarithmic, with the mean ``(1 / gamma - 1) / ln(1 / gamma)``, and the call costs two
+        thirds as much.
     delta : float, Fraction or Decimal, optional
-        The delta of a loss (epsilon, delta). Only for a `run_loss` in rho.
+        The delta of the loss of the call. It is required if `run_loss` is in rho. With a pure
+        `run_loss` it may give a smaller epsilon.
     neighbors : {"add-remove", "replace"}, optional
-        The relation for which the loss is proved: by default "add-remove"; in a budget for
+        The relation for which `run_loss` is proved: by default "add-remove". In a budget for
         "replace" it must be given.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default the budget
         of the ``with`` block.
     rng : Generator, optional
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
-        budget refuses it. The source of the number of runs.
+        budget refuses it. The number of runs is drawn from this source.
 
     Returns
     -------
     Best
-        A pair of ``score`` and ``answer``. Of equal scores the first is the best; NaN is the lowest
-        score.
+        A pair of ``score`` and ``answer``. Of several runs with the highest score it is the first.
+        NaN counts as the lowest score.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError
         For a bad argument, or too small a budget; nothing has been spent.
     DataError
-        If a run fails, or does not return a pair of a real number and an answer. A run that ends
-        the process, or an interrupt, is not caught.
+        If a run fails, or does not return a pair of a real number and an answer. Interrupts, and
+        runs that end the process, are not caught.
 
     See Also
     --------
-    dpfast.selection.exponential : Public candidates, with scores that are not private.
+    dpfast.selection.exponential : For public candidates, whose scores are computed from the data.
 
     Notes
     -----
-    Cost: the runs. There is at least one run and no upper limit: one in e**t calls has t times as
-    many runs as ``1 / gamma``.
+    Cost: the time of the runs. There is at least one run, and no upper limit: about one in e**t
+    calls has more than ``t / gamma`` runs.
 
     Examples
     --------

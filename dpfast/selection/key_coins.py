@@ -1,8 +1,8 @@
-"""Partition selection: each private key is shown with a probability that depends on its people.
+"""Partition selection: draw whether each private key is shown, by its number of people.
 
-64 random bits are compared with the integer part of 2^64 pi(n), for a key of n people. About one
-comparison in 2^64 is undecided: it needs further bits, and more digits of pi(n). So no rounding
-enters a probability.
+A key of n people is shown with probability pi(n). For this, 64 random bits are compared with the
+integer part of 2^64 pi(n). About one comparison in 2^64 is undecided, and then needs further bits
+and more digits of pi(n). So no probability is rounded.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from ..noise.distributions.exact import Tail
 from ..privacy import Approx
 
 _LEAST = (1 << 64) - 1
-# With up to this many people, counting keys by number of people is faster than sorting.
+# If pi(n) is constant from at most this n on, counting the keys of each n is faster than sorting.
 _COUNTED = 1 << 20
 
 
 class PartitionSelection(ABC):
-    """Base of selection rules: the probability pi(n) of showing a key of n people; pi(0) = 0.
+    """Base of partition selection rules: pi(n) is the probability that a key of n people is shown.
 
     Attributes
     ----------
     loss : Approx
         The loss of all keys together.
     most : int
-        The number of people from which on pi does not change.
+        From this number of people on, pi does not change.
     after : PartitionSelection or None
-        The rule of a further round.
+        The rule of the next round, if there is one.
     """
 
     loss: Approx
@@ -44,10 +44,10 @@ class PartitionSelection(ABC):
 
     @abstractmethod
     def precise(self, people: int, mp: Any) -> Any:
-        """Return pi(people) for people <= most, to a relative error of 2**(20 - prec)."""
+        """Return pi(people), people <= most, with a relative error of at most 2**(20 - prec)."""
 
     def bits(self, people: Sequence[int]) -> list[int]:
-        """Return the integer part of 2**64 pi(n) for each n in `people`, at most `most`."""
+        """Return the integer part of 2**64 pi(n) for each n in `people`; no n is above `most`."""
         return [self._whole(n) for n in people]
 
     def _whole(self, people: int) -> int:
@@ -63,12 +63,12 @@ class PartitionSelection(ABC):
         return 0
 
     def probability(self, people: int) -> float:
-        """Return pi(people) as a float, for tests and error bars."""
+        """Return pi(people), the probability that a key of so many people is shown, as a float."""
         return float(self.precise(min(people, self.most), context(100)))
 
     @property
     def half(self) -> int:
-        """The least number of people for which a key is shown with a probability of 1/2 or more."""
+        """The least number of people for which a key is shown with probability 1/2 or more."""
         low, high = 0, 1
         while high < self.most and self.probability(high) < 0.5:
             low, high = high, 2 * high
@@ -78,7 +78,7 @@ class PartitionSelection(ABC):
         return high
 
     def keep(self, people: NDArray[np.int64], stream: BitStream) -> NDArray[np.bool_]:
-        """Flip the coin of each key, and return which keys are shown.
+        """Draw for each key whether it is shown.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class PartitionSelection(ABC):
         Returns
         -------
         bool array
-            Which keys to show. Keys that nobody has are not shown.
+            Which keys are shown. A key of no people is never shown.
         """
         present, which = self._distinct(people)
         bits = self.bits(present.tolist())
@@ -103,7 +103,7 @@ class PartitionSelection(ABC):
         return kept
 
     def keep_one(self, people: int, stream: BitStream) -> bool:
-        """Flip the coin of one key, and return whether the key is shown; faster than `keep`."""
+        """Draw whether one key of `people` persons is shown; faster than `keep`."""
         capped = min(people, self.most)
         (bits,) = self.bits([capped])
         if bits >> 64:
@@ -114,7 +114,7 @@ class PartitionSelection(ABC):
         return Tail(word, stream.word).below(partial(self.precise, capped))
 
     def _distinct(self, people: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the distinct values of `people`, at most `most`, and the index of each key."""
+        """Return the distinct values of `people`, capped at `most`, and each key's index."""
         capped = np.minimum(people, min(self.most, 1 << 62))
         if self.most > _COUNTED:
             present, which = np.unique(capped, return_inverse=True)

@@ -18,7 +18,7 @@ from .scores.stored import Stored, row_peaks, slack, tilted
 
 
 class Table:
-    """An array of scores as rows along its last axis, never copied whole."""
+    """An array of scores as rows along its last axis; it is never copied as a whole."""
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array if array.ndim > 1 else array[None]
@@ -47,7 +47,7 @@ class Table:
 
 
 class Rows:
-    """The sampler of each row of a table, which finds the best score of each row first.
+    """The sampler of all rows of a table. It first finds the best score of each row.
 
     Parameters
     ----------
@@ -55,12 +55,12 @@ class Rows:
         Rows of some thousand candidates at most.
     c : float
     base : Table of float64, optional
-        Public log-weights of the same shape, as `scores.stored.TiltedScores` takes them.
+        Public log-weights in the same shape; see `scores.stored.TiltedScores`.
 
     Raises
     ------
     ArgumentError
-        A score is NaN or plus infinity, or a whole row is excluded.
+        If a score is NaN or plus infinity, or if all candidates of a row are excluded.
     """
 
     def __init__(self, table: Table, c: float, base: Table | None = None) -> None:
@@ -89,7 +89,7 @@ class Rows:
         values = self.table.part(rows).astype(kind, copy=False)
         best = np.where(allowed, values, np.array(least, kind)).max(axis=1)
         if not allowed.any(axis=1).all() or (kind.kind in "fO" and best.min() == -math.inf):
-            rule = "above minus infinity for one candidate of each row"
+            rule = "above minus infinity for at least one candidate of each row"
             checks.fail("scores and base", rule, -math.inf)
         self.best[rows] = best
 
@@ -110,7 +110,7 @@ class Rows:
         return out
 
     def _wide(self, at: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return scores and row maxima in float64, both less the exact row maxima for integers."""
+        """Return float64 scores and row maxima; for integers, minus the exact row maximum."""
         values, best = self.table.part(at), self.best[at]
         if best.dtype.kind == "f":
             return aligned(values, np.float64), best.astype(np.float64, copy=False)

@@ -1,4 +1,4 @@
-"""The utility of a selection: bounds from public numbers, and exact probabilities."""
+"""How good the answer of a selection is: bounds from public numbers, and probabilities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .scores.distributed import FEW, DistributedScores
 from .scores.stored import tilted
 from .table import Rows, Table
 
-#: The most candidates for which the probabilities of permute-and-flip are computed.
+#: The largest number of candidates for the probabilities of permute-and-flip.
 EXACT = 1000
 
 Mechanism: TypeAlias = Literal["exponential", "permute-and-flip"]
@@ -50,12 +50,12 @@ def probabilities(
     Returns
     -------
     ndarray of float64
-        In the shape of the scores; the sums along `axis` are 1.
+        The probabilities, in the shape of the scores. They sum to 1 along `axis`.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        As for the mechanism itself.
+        As for `exponential` or `permute_and_flip`.
 
     Notes
     -----
@@ -96,8 +96,8 @@ def expected_error(
     Returns
     -------
     float or ndarray of float64
-        In the unit of the scores; for a table an array of its shape without `axis`. The best score
-        is taken over the candidates that are not excluded.
+        The mean difference in the unit of the scores; for a table, an array with its shape without
+        `axis`. Excluded candidates do not count for the best score.
 
     Raises
     ------
@@ -123,12 +123,12 @@ def expected_error(
 def _probabilities(
     scores: Scores, terms: tuple[Any, ...], base: ArrayLike | None, axis: int, mechanism: Mechanism
 ) -> tuple[Floats, Floats]:
-    """Return probabilities and distances below the best score, with candidates on the last axis."""
+    """Return each candidate's probability and distance below the best score, candidates last."""
     checks.choice("mechanism", mechanism, get_args(Mechanism))
     ranged = mechanism != PERMUTE
     turned = candidates_last(scores, axis)
     if isinstance(turned, DistributedScores):
-        checks.fail("scores", f"at most {FEW} scores for an engine", turned.count)
+        checks.fail("scores", f"at most {FEW} scores in an engine", turned.count)
     plan = selection(mechanism, *terms, "add-remove", 1)
     table = Table(turned.reshape(-1, turned.shape[-1]))
     tilts = None
@@ -149,10 +149,10 @@ def _probabilities(
 def _flips(p: Floats) -> Floats:
     """Return the probabilities of permute-and-flip with coins of probability `p`.
 
-    With independent uniform times in place of a random order, candidate i comes first of the heads
-    with probability ``p_i`` times the integral of ``prod_{j != i} (1 - p_j t)`` over [0, 1]: a
-    polynomial of degree n - 1, for which a Gauss rule of n / 2 points is exact. All of its terms
-    are positive, so nothing cancels.
+    Let each candidate have an independent uniform time instead of a place in a random order.
+    Candidate i is the first with heads with probability ``p_i`` times the integral of ``prod_{j !=
+    i} (1 - p_j t)`` over [0, 1]. The integrand is a polynomial of degree n - 1, for which a Gauss
+    rule of n / 2 points is exact. All terms of the rule are positive, so nothing cancels.
     """
     nodes, weights = np.polynomial.legendre.leggauss(len(p) // 2 + 1)
     log = np.log1p(-np.outer(p, (nodes + 1) / 2))
@@ -173,10 +173,10 @@ def utility_bound(
 ) -> float:
     """Return a bound on how far the score of an exponential mechanism's answer is below the best.
 
-    With probability at least ``1 - exp(-t)`` the score of the answer is above ``best - gap`` for
-    ``gap = (2 sensitivity / epsilon) (ln(candidates / optimal) + t)``, half of that for monotone
-    scores. The same holds for `permute_and_flip`, whose large errors are never more likely. The
-    bound depends on public numbers only, so it may be published.
+    The bound is ``(2 sensitivity / epsilon) (ln(candidates / optimal) + t)``, and half of that for
+    monotone scores. The score of the answer is above the best score minus this bound with a
+    probability of at least ``1 - exp(-t)``. The same holds for `permute_and_flip`, whose large
+    errors are never more likely. The bound depends only on public numbers, so it may be published.
 
     Parameters
     ----------
@@ -187,9 +187,9 @@ def utility_bound(
     t : float, optional
         The bound fails with probability at most ``exp(-t)``.
     beta : float, optional
-        That failure probability itself, instead of `t`.
+        Instead of `t`: the probability ``exp(-t)`` with which the bound may fail.
     optimal : int, default 1
-        How many candidates are known to share the best score.
+        How many candidates have the best score; at least 1, and publicly known.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def utility_bound(
     if ties > count:
         checks.fail("optimal", f"at most the number of candidates, {count}", optimal)
     if (t is None) == (beta is None):
-        checks.fail("t", "given, or beta instead", t)
+        checks.fail("t", "given, or beta instead of it, but not both", t)
     if t is None:
         margin = -math.log(checks.share("beta", beta))
     else:
@@ -225,7 +225,7 @@ def utility_bound(
         if margin < 0:
             checks.fail("t", "at least 0", t)
     plan = selection("exponential", sensitivity, epsilon, rho, monotone, "add-remove", 1)
-    # log1p keeps the digits of a ratio near 1. The relative 2**-44 covers all roundings.
+    # log1p keeps the digits if the ratio is near 1. The factor 1 + 2**-44 covers all roundings.
     try:
         spread = math.log1p(float(Fraction(count - ties, ties)))
     except OverflowError:
