@@ -1,6 +1,6 @@
-"""Advice about public facts: warnings that point at the line of the caller.
+"""Warnings about public facts, which point at the line of the caller.
 
-Advice depends on arguments and types alone, never on rows, and is given before a spend.
+A warning depends on arguments and types, never on rows, and comes before the spend.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from contextvars import ContextVar
 
 from ..errors import PrivacyAdvice
 
-#: Whether the calls are parts of one release, which has already given all advice. The number of
-#: these calls may be secret, so they give none.
+#: Whether calls are parts of one release. Such calls do not warn: the release has done so, and the
+#: number of the calls may be secret.
 SILENT: ContextVar[bool] = ContextVar("silent", default=False)
 #: The directory of this package.
 PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def advise(text: str) -> None:
-    """Warn of a public fact, at the innermost line of code outside of this package.
+    """Warn about a public fact, at the innermost line of code outside of this package.
 
     Parameters
     ----------

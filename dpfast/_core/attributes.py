@@ -1,4 +1,4 @@
-"""Properties that are attributes of a part of an object."""
+"""Properties that return an attribute of an inner object."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from typing import Any
 
 
 def same_as(path: str) -> Any:
-    """Return a property that reads another attribute by its path, such as "inner.loss"."""
+    """Return a property that reads the attribute at a path, such as "inner.loss"."""
     return property(attrgetter(path))

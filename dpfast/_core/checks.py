@@ -1,8 +1,8 @@
 """Checks of arguments: each returns the checked value, or raises an error of one sentence.
 
 The sentence names the argument, the rule and the value: ``epsilon must be a finite number greater
-than 0, got -1``. A value that `fail_kind` refuses may hold rows, so the message shows only its
-type. The names in `dpfast.extend.checks` are for packages that extend dpfast.
+than 0, got -1``. A value that may contain rows is refused by `fail_kind`, whose message shows only
+the type. The names in `dpfast.extend.checks` are for packages that extend dpfast.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ __all__ = [
 
 _REAL: tuple[type[Any], ...] = (numbers.Real, Decimal)
 NEIGHBORS: dict[str, Neighbors] = {relation: relation for relation in get_args(Neighbors)}
-#: About how many bits Python prints: it refuses integers of more than 4300 decimal digits by
-#: default.
+#: The most bits of an integer that is printed. By default Python refuses to print integers of more
+#: than 4300 decimal digits.
 LONG = 10_000
 _NOTHING = object()
 
 
 def real(value: Any) -> float | None:
-    """Return a real number as a float, infinite if too large, or None for anything else.
+    """Return a real number as a float, or None for anything else. A too large number is infinite.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def real(value: Any) -> float | None:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        Never: for a value that is not a number, None is returned.
+        Never. If `value` is not a number, the result is None.
 
     Examples
     --------
@@ -123,15 +123,15 @@ def assign(frozen: object, **values: object) -> None:
 
 
 def plain(value: Any, other: Callable[[Any], Any]) -> Any:
-    """Return a value in the types of JSON, with the same floats.
+    """Return a value in the types of JSON, without a change of floats.
 
     Parameters
     ----------
     value : object
     other : callable
-        Returns a replacement for a value that JSON cannot express, or raises: for NaN, infinity,
-        named tuples, integers of more than 3000 digits, mappings with keys that are not text, and
-        objects.
+        A function that gets each value that JSON does not have, and returns a replacement or raises
+        an error. Such values are NaN, infinity, named tuples, integers of more than 3000 digits,
+        mappings with keys that are not text, and other objects.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def plain(value: Any, other: Callable[[Any], Any]) -> Any:
     Raises
     ------
     RecursionError
-        If a value holds itself.
+        If a list or dict contains itself.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def plain(value: Any, other: Callable[[Any], Any]) -> Any:
 
 
 def mapping(argument: str, value: Any) -> Mapping[Any, Any]:
-    """Return a mapping, or a list of pairs as used in statistics and jobs, as a dict."""
+    """Return a mapping as a dict. A list of pairs, as in statistics and jobs, is a mapping too."""
     kinds = tuple, list
     are_pairs = isinstance(value, kinds) and value != []
     if are_pairs and all(isinstance(entry, kinds) and len(entry) == 2 for entry in value):
@@ -247,7 +247,7 @@ def scale(name: str, value: Any) -> float:
 
 
 def share(name: str, value: Any) -> float:
-    """Return a share, a number greater than 0 and less than 1, as a float.
+    """Return a number greater than 0 and less than 1 as a float.
 
     Parameters
     ----------
@@ -277,12 +277,12 @@ def share(name: str, value: Any) -> float:
 
 
 def is_whole(value: Any) -> bool:
-    """Tell whether a value is an integer, and neither a bool nor a time difference of NumPy."""
+    """Tell whether a value is an integer; a bool or a time difference of NumPy is not."""
     return isinstance(value, numbers.Integral) and real(value) is not None
 
 
 def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
-    """Return an integer of at least `least`.
+    """Return an integer from `least` to `most`.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int
     value : object
     least : int, default 0
     most : int, optional
-        The largest that is allowed.
+        The largest integer that is allowed; by default there is none.
 
     Returns
     -------
@@ -322,9 +322,10 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int
 
 
 def shape(name: str, value: Any, rule: str, common: tuple[int, ...] = ()) -> tuple[int, ...]:
-    """Return a shape, as NumPy takes it, of an array of float64 for which there is memory.
+    """Return a shape of NumPy, checked to be such that a float64 array of this shape fits in
+    memory.
 
-    `common` is a shape that must broadcast to it, and is returned where the value is None.
+    `common` must broadcast to the shape. If the value is None, `common` is returned.
     """
     if value is None:
         return common
@@ -367,7 +368,7 @@ def path(name: str, value: Any) -> str:
     Raises
     ------
     ArgumentTypeError, ArgumentError
-        If it is not the path of a file, or names a database in memory.
+        If `value` is not the path of a file, or is the name of a database in memory.
 
     Examples
     --------
@@ -387,7 +388,7 @@ def path(name: str, value: Any) -> str:
 
 
 def rows_each(value: Any, name: str = "max_rows") -> int:
-    """Return a contribution bound, how many rows of a person count, as an int below 2**63.
+    """Return a contribution bound: the largest number of rows of a person, an int below 2**63.
 
     Parameters
     ----------
@@ -402,7 +403,7 @@ def rows_each(value: Any, name: str = "max_rows") -> int:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If it is no integer from 1 to 2**63 - 1.
+        If `value` is not an integer from 1 to 2**63 - 1.
 
     Examples
     --------
@@ -417,7 +418,7 @@ def rows_each(value: Any, name: str = "max_rows") -> int:
 
 
 def fraction(name: str, value: Any) -> Fraction:
-    """Return the number as the user wrote it: 0.1 is one tenth, not the nearest binary fraction.
+    """Return a number as an exact fraction, by its decimal digits: 0.1 is one tenth.
 
     Parameters
     ----------
@@ -449,9 +450,10 @@ def fraction(name: str, value: Any) -> Fraction:
 
 
 def ratio(value: Any) -> Fraction:
-    """Return a finite number exactly: a float as the binary number that it is.
+    """Return a finite number as an exact fraction; a float becomes its exact binary value.
 
-    Its parts are integers of Python. Integers of NumPy, which `Fraction` would keep, wrap around.
+    Numerator and denominator are Python integers. (`Fraction` keeps integers of NumPy, which
+    overflow.)
 
     Parameters
     ----------
@@ -464,7 +466,7 @@ def ratio(value: Any) -> Fraction:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        Never: the value has been checked.
+        Never: the caller has checked the value.
 
     Examples
     --------
@@ -478,7 +480,7 @@ def ratio(value: Any) -> Fraction:
 
 
 def choice(name: str, value: Any, options: Collection[str]) -> str:
-    """Return a text, checked to be one of the allowed options.
+    """Return a text that is one of the allowed options.
 
     Parameters
     ----------
@@ -508,7 +510,7 @@ def choice(name: str, value: Any, options: Collection[str]) -> str:
 
 
 def flag(name: str, value: Any) -> bool:
-    """Return a bool. Other values that are true or false are refused.
+    """Return a bool. Other values, such as 0 and 1, are refused.
 
     Parameters
     ----------
@@ -536,7 +538,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def text(name: str, value: Any) -> str:
-    """Return text that can be written to any file.
+    """Return a text that UTF-8 can encode.
 
     Parameters
     ----------
@@ -551,7 +553,7 @@ def text(name: str, value: Any) -> str:
     Raises
     ------
     ArgumentTypeError, ArgumentError
-        If it is no text, or UTF-8 cannot encode it.
+        If `value` is not a string, or if UTF-8 cannot encode it.
 
     Examples
     --------
@@ -570,19 +572,19 @@ def text(name: str, value: Any) -> str:
 
 
 def keeps_end(name: str, value: Any) -> None:
-    """Refuse text that ends in a null character, which the array of an answer would drop."""
+    """Refuse text that ends in a null character, because NumPy drops it from the answer."""
     if isinstance(value, (str, bytes, bytearray)) and value[-1:] in ("\0", b"\0"):
         fail(name, "text without a null character at its end, which NumPy drops", value)
 
 
 def columns(name: str, count: int, width: int) -> None:
-    """Check that an argument has one value for each column of the data."""
+    """Check that an argument has one entry for each column of the data."""
     if count != width:
         fail(name, f"one for each column of the data, {width}", f"{count} values")
 
 
 def neighbors(value: Any) -> Neighbors:
-    """Return a neighboring relation, checked to be "replace" or "add-remove".
+    """Return a neighboring relation: "replace" or "add-remove".
 
     Parameters
     ----------
@@ -633,7 +635,7 @@ def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:
     if value is None:
         fail(name, rule + ", known without looking at the data", value)
     try:
-        # A set, a dict or an iterator has no first and second that the caller can have meant.
+        # A set, a dict or an iterator has no first and second entry.
         lo, hi = value[0], value[1]
         if isinstance(value, str) or len(value) != 2:
             raise ValueError
@@ -651,7 +653,7 @@ def pairs(value: Any) -> tuple[tuple[tuple[float, float], ...], bool]:
     """Return public bounds of each coordinate of an answer, and whether it is a vector."""
     try:
         nested = len(value) > 0 and all(len(pair) == 2 for pair in value)
-    except Exception:  # a number has no length: it is no list of pairs
+    except Exception: # a number has no length, so it is not a list of pairs
         nested = False
     if not nested or isinstance(value, str):
         return (bounds(value),), False
@@ -659,12 +661,12 @@ def pairs(value: Any) -> tuple[tuple[tuple[float, float], ...], bool]:
 
 
 def is_auto(bounds: Any) -> bool:
-    """Tell whether bounds are "auto", so that a part of the loss pays for finding them."""
+    """Tell whether bounds are "auto": then a part of the loss pays for the search of bounds."""
     return isinstance(bounds, str) and bounds == "auto"
 
 
 def pairs_given(bounds: Any) -> int | None:
-    """Return the number of columns that bounds are given for; None if one pair is for all."""
+    """Return how many columns have bounds of their own; None if one pair is for all columns."""
     if is_auto(bounds):
         return None
     column_pairs, several = pairs(bounds)
@@ -680,7 +682,7 @@ def quantile(value: Any, name: str = "q") -> Fraction:
 
 
 def power_of_two(name: str, value: Any) -> float:
-    """Return a normal positive power of two."""
+    """Return a power of two between 2**-1000 and 2**1000."""
     rule = "a power of two between 2**-1000 and 2**1000"
     result = number(name, value, rule)
     if not (2.0**-1000 <= result <= 2.0**1000) or math.frexp(result)[0] != 0.5:
@@ -699,7 +701,7 @@ def nan_policy(value: Any, relation: str) -> str | float:
         if word == "drop" and relation != "add-remove":
             fail(
                 "nan",
-                rule + " ('drop' only with neighbors='add-remove', since it changes n)",
+                rule + " ('drop' only with neighbors='add-remove', because it changes n)",
                 value,
             )
         return word
@@ -745,8 +747,8 @@ def array(name: str, value: Any, rule: str, kinds: str = "") -> NDArray[Any]:
 def entries(name: str, count: int, rows: int | None, relation: str) -> None:
     """Check that there is one entry for each row, if the number of rows is known and public.
 
-    Under add-remove the number of rows is private. Whether it equals `count` would be an answer, so
-    only a pass over the data finds out.
+    Under "add-remove" the number of rows is private, so whether it equals `count` is private too.
+    There the check is made only after the spend, in the pass over the data.
     """
     if relation == "replace" and rows is not None and count != rows:
         fail(name, f"as long as the data, {rows} rows", f"{count} rows")

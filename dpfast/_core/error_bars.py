@@ -1,8 +1,8 @@
 """Error bars of future answers, from public numbers only.
 
-An error bar is a half-width h. With probability at least `confidence`, the answer is within h of
-the statistic of the clamped rows. (How clamping changes a statistic cannot be known without the
-data.) It holds for each number of a vector by itself.
+An error bar is a half-width h. With a probability of at least `confidence`, the answer differs by
+at most h from the statistic of the clamped rows. (How much clamping changes a statistic depends on
+the data, so it is not part of the error bar.) For a vector this holds for each number separately.
 """
 
 from __future__ import annotations
@@ -18,50 +18,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
-#: What an error bar rests on, or why it is not known.
+#: Notes of error bars: the assumption of the error bar, or why there is none.
 NOISE = "by the distribution of the noise"
 BOUND = "a bound, for the worst data with this number of rows"
 RANKS = "a bound in ranks, for the worst data"
-DIFFERENT = "a bound in ranks, for rows of which no two are equal within the bounds"
-ENDS = "ends that a part of the loss draws"
-SCORES = "a bound in the units of the scores, for the worst of them"
-COUNTS = "a bound in rows, for the worst counts of keys"
+DIFFERENT = "a bound in ranks, if no two rows within the bounds are equal"
+ENDS = "by two private ends, which a part of the loss pays for"
+SCORES = "a bound in the units of the scores, for the worst scores"
+COUNTS = "a bound in rows, for the worst numbers of rows of the keys"
 SECRET = "noise is scaled to the smooth sensitivity, which is secret"
-WEIGHTS = "the sum of the weights is private, and may be 0 by weight_bounds"
+WEIGHTS = "the sum of the weights is private, and weight_bounds allow it to be 0"
 ROWS = "the number of rows is not known: give it as rows"
-PEOPLE = "the number of people is private, and that of rows says little about it"
-BASE = "with a base it depends on which candidate is the best"
-ROWS_BEYOND = "how many rows lie beyond is a fact about them: count these, for a loss of its own"
-KEYS = "which keys are shown depends on how many rows or people have them"
-UNKNOWN = "no bound of public numbers is known"
-#: The note on an error bar where the totals of privacy units are clamped.
-CLAMPED = "what clamping takes off the totals of units, a bias, is not in it"
+PEOPLE = "the number of people is private, and does not follow from the number of rows"
+BASE = "with a base measure the error depends on which candidate is the best"
+ROWS_BEYOND = "the number of rows beyond the bounds is private: release it with a count"
+KEYS = "which keys are shown depends on their private numbers of rows or people"
+UNKNOWN = "no bound from public numbers is known"
+#: The note on an error bar if the totals of privacy units are clamped.
+CLAMPED = "the bias from clamping the totals of privacy units is not included"
 #: The default confidence of error bars.
 CONFIDENCE = 0.95
-#: The least failure probability at which characteristic functions give the tail of a sum of noise.
+#: For a smaller failure probability, characteristic functions do not give the tail of a sum.
 RAREST = 1e-9
 #: The whole probability, as an exact fraction.
 ALL = Fraction(1)
-#: The share of the failure probability that is reserved for parts of the error that are rarely
-#: large.
+#: The share of the failure probability that is left for errors that are rarely large.
 RARE = 1 / 16
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorBar:
-    """A bound on the error that holds for a share `confidence` of all answers.
+    """A bound on the error of an answer, which holds with probability `confidence`.
 
     Attributes
     ----------
     confidence : float
-        The share of answers within the bound.
+        The probability that the error is within the bound.
     half_width : float or list, optional
-        In the units of the answer. A list if the bounds of the coordinates differ. For a selection,
-        in the units of the scores: how far the score of a drawn candidate is below the best score
-        of the candidates that remained.
+        The bound in the units of the answer. It is a list if the columns have different bounds. For
+        a selection, it bounds how far the score of the drawn candidate is below the best score of
+        all remaining candidates.
     ranks : float or list, optional
-        How many rows lie between the answer and the true quantile, at most. For a range, the number
-        of rows between either end and its true quartile.
+        For a quantile: the largest number of rows between the answer and the true quantile. For an
+        interquartile range: the largest number of rows between each end and its true quartile.
     note : str
         The assumptions of the error bar, or why there is none.
 
@@ -91,22 +90,23 @@ class ErrorBar:
 
 
 def _text(size: Any, number: Callable[[float], str]) -> str:
-    """Return the text of one half-width or rank, or of a list of them."""
+    """Return a half-width or a number of ranks, or a list of these, as text."""
     if isinstance(size, list):
         return ", ".join(_text(some, number) for some in size)
     return number(size) if isinstance(size, (int, float)) else str(size)
 
 
 def unknown(confidence: float, why: str) -> ErrorBar:
-    """Return an error bar without a size, which states why none is known."""
+    """Return an error bar without a half-width, with the reason as its note."""
     return ErrorBar(confidence, note=why)
 
 
 def shortfall(candidates: int, rate: float, confidence: float, note: str = SCORES) -> ErrorBar:
     """Return the error bar of a drawn candidate's score, by McSherry and Talwar's bound.
 
-    Weights are ``exp(rate score)``. All candidates whose score is farther below the best than g
-    together have at most ``candidates exp(-rate g)`` times the weight of the best.
+    Weights are ``exp(rate score)``. Take all candidates whose score is more than g below the best.
+    Their weights add up to at most ``candidates exp(-rate g)`` times the weight of the best
+    candidate.
     """
     size = (math.log(candidates) - math.log1p(-confidence)) / rate
     return ErrorBar(confidence, size, note=note)
@@ -115,43 +115,42 @@ def shortfall(candidates: int, rate: float, confidence: float, note: str = SCORE
 def grown_error(error: Fraction, off: Fraction, rows: int, least: Fraction, ddof: int) -> Fraction:
     """Return the error of a variance v R / (R - ddof), in units of R / (R - ddof).
 
-    The variance v is at most 1/4 and has `error`.
-
-    R is the noisy number of rows, which is off by at most `off`, and is at least `least`.
+    v is at most 1/4, and its error is `error`. R is the noisy number of rows. It is at least
+    `least`, and differs from `rows` by at most `off`.
     """
     return error + Fraction(ddof, 4) * off / (rows * (least - ddof)) if ddof else error
 
 
 def normal(failure: float) -> float:
-    """Return the t that a standard normal number exceeds in size with probability `failure`."""
+    """Return the t with P(|Z| > t) = `failure` for a standard normal Z."""
     from statistics import NormalDist  # imported here, because most programs do not need it
 
     return -NormalDist().inv_cdf(failure / 2)
 
 
 def within_box(failure: float, dimensions: int) -> float:
-    """Return the t that a coordinate of box noise exceeds in size with probability `failure`.
+    """Return the t with P(|z| > t) = `failure` for a coordinate z of box noise.
 
-    The noise has density exp(-max |z_i|). A coordinate is r u, with r a gamma number of k + 1 and u
-    uniform between -1 and 1, so its tail is E max(0, 1 - t / r) = Q(k + 1, t) - Q(k, t) t / k for
-    the upper tails Q.
+    Box noise has a density proportional to exp(-max |z_i|). A coordinate is r u, where r is a gamma
+    number of shape k + 1 and u is uniform between -1 and 1. So its tail is E max(0, 1 - t / r) =
+    Q(k + 1, t) - Q(k, t) t / k, where Q are the upper tails of gamma numbers.
     """
     k = dimensions
     return solve(lambda t: max(0.0, _upper(k + 1, t) - _upper(k, t) * t / k), failure)
 
 
 def gamma_weights(shape: int, points: int = 4_000) -> tuple[Floats, Floats]:
-    """Return the probabilities and values of a gamma number of a given shape, on a grid."""
+    """Return a gamma distribution of a given shape on a grid: probabilities and values."""
     size = np.linspace(0.0, shape + 12 * math.sqrt(shape) + 40, points + 1)[1:]
     weight = np.exp((shape - 1) * np.log(size) - size - math.lgamma(shape))
     return np.asarray(weight * (size[1] - size[0])), size
 
 
 def sum_of_uniforms(sides: Sequence[Floats], t: Any) -> Floats:
-    """Return the probability that a sum of uniform numbers, each of -side .. side, exceeds t.
+    """Return the probability that a sum of uniform numbers exceeds t, each from -side to side.
 
-    The volume beyond a plane in a box, by its corners: with n sides a_i it is the sum over signs s
-    of prod(s) max(0, sum(s_i a_i) - t)^n / (n! 2^n prod(a)).
+    It is the share of a box beyond a plane. With n sides a_i, it is the sum of prod(s) max(0,
+    sum(s_i a_i) - t)^n / (n! 2^n prod(a)) over all signs s.
     """
     n, total = len(sides), np.zeros_like(sides[0])
     for signs in itertools.product((1, -1), repeat=n):
@@ -162,11 +161,10 @@ def sum_of_uniforms(sides: Sequence[Floats], t: Any) -> Floats:
 
 
 def laplace_and_uniform(scale: float, a: Floats, t: float) -> Floats:
-    """Return the probability that a Laplace number plus `a` u exceeds t >= 0, u uniform in -1 .. 1.
+    """Return P(X + a u > t), t >= 0, for a Laplace number X and a uniform number u from -1 to 1.
 
-    Given a u = y, the sum exceeds t in size with the probability e^(-t / s) cosh(y / s) for |y| <
-    t, else 1 - e^(-|y| / s) sinh(t / s). Half of the mean of this over y is the probability of one
-    side.
+    Given a u = y, the sum exceeds t in size with the probability e^(-t / s) cosh(y / s) if |y| < t,
+    and 1 - e^(-|y| / s) sinh(t / s) otherwise. The result is half of the mean of this over y.
     """
     ends = np.exp(-abs(a - t) / scale) - np.exp(-(a + t) / scale)
     return np.asarray((np.maximum(0, a - t) + scale / 2 * ends) / (2 * a))
@@ -180,26 +178,26 @@ def symmetric_sum(
 ) -> float:
     """Bound the size of a weighted sum of symmetric numbers, except with probability `failure`.
 
-    Let S be the sum, and N a normal number of a 128th of its deviation, c 3.3 times that. If S
-    exceeds t + c, then S + N exceeds t unless N exceeds c, so P(|S| > t + c) is at most P(|S + N| >
-    t) / P(|N| <= c). The distribution of S + N has the density whose characteristic function is
-    that of S, which is real, times that of N. So P(|S + N| <= t) is the integral over u > 0 of 2
-    sin(u t) / (pi u) times this function (Gil-Pelaez, Biometrika 1951), computed here by the
-    midpoint rule, which is exact except for the part beyond 60 standard deviations, and for
+    Let S be the sum. Let N be an independent normal number with a 128th of the standard deviation
+    of S, and c 3.3 times the standard deviation of N. If |S| > t + c and |N| <= c, then |S + N| >
+    t. So P(|S| > t + c) is at most P(|S + N| > t) / P(|N| <= c). The characteristic function of S +
+    N is the product of those of S and N, and is real. So P(|S + N| <= t) is the integral over u > 0
+    of 2 sin(u t) / (pi u) times this function (Gil-Pelaez, Biometrika 1951). It is computed by the
+    midpoint rule. The rule is exact except for the part beyond 60 standard deviations, and for
     frequencies that N suppresses.
 
     Parameters
     ----------
     parts : sequence of (callable, ndarray, ndarray)
-        The characteristic function of numbers with the same distribution, their weights, and how
-        many times each weight counts.
+        For each distribution of numbers: its characteristic function, the weights, and how many
+        numbers have each weight.
     deviation : float
-        The standard deviation of the sum, or an upper bound: at least the largest weight, for sums
-        on a lattice.
+        The standard deviation of the sum, or an upper bound of it. For sums on a lattice it must be
+        at least the largest weight.
     failure : float
         At least `RAREST`.
     most : float, optional
-        A bound that the sum is known to exceed with at most this probability.
+        Another bound that holds except with probability `failure`; the smaller one is returned.
 
     Returns
     -------
@@ -226,16 +224,16 @@ def symmetric_sum(
 def sum_of_two(first: Floats, second: Floats, shares: Floats, failure: float) -> float:
     """Bound the sum of the sizes of two independent errors, except with probability `failure`.
 
-    Each exceeds a width with at most the share behind it. So it is stochastically no larger than a
-    number that takes each width with the difference of the shares around it, and is infinite
-    otherwise.
+    An error exceeds ``first[i]`` (or ``second[i]``) with a probability of at most ``shares[i +
+    1]``. So it is stochastically no larger than a number that is ``first[i]`` with probability
+    ``shares[i] - shares[i + 1]``, and infinite otherwise.
 
     Parameters
     ----------
     first, second : ndarray of shape (k,)
-        The widths of each, ascending.
+        The widths of the two errors, ascending.
     shares : ndarray of shape (k + 1,)
-        From 1 on, and falling to less than half of the failure probability.
+        Probabilities that fall from 1 to less than half of the failure probability.
     failure : float
     """
     probabilities = -np.diff(shares)
@@ -257,7 +255,7 @@ def _upper(k: int, t: float) -> float:
 
 
 def solve(tail: Callable[[float], float], failure: float) -> float:
-    """Return where a decreasing tail function equals a failure probability, rounded up."""
+    """Return the t at which a decreasing tail function equals `failure`, rounded up."""
     low, high = 0.0, 1.0
     while tail(high) > failure:
         high *= 2

@@ -1,4 +1,4 @@
-"""Optional libraries, which only some calls need."""
+"""The import of optional libraries, which only some calls need."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ..errors import MissingExtraError
 
 
 def extra(name: str, purpose: str) -> Any:
-    """Return a module of an optional library, or raise an error that says how to install it.
+    """Return a module of an optional library, or raise an error with the command to install it.
 
     Parameters
     ----------
     name : str
         The name of the module.
     purpose : str
-        The feature that needs it, for the message.
+        The feature that needs the module, for the message.
 
     Returns
     -------
@@ -25,7 +25,7 @@ def extra(name: str, purpose: str) -> Any:
     Raises
     ------
     MissingExtraError
-        If it cannot be imported; the message shows the command that installs it.
+        If the module cannot be imported.
 
     Examples
     --------

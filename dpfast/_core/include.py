@@ -1,4 +1,4 @@
-"""The folder of the header of the C interface."""
+"""The folder with the C header of dpfast."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def get_include() -> str:
-    """Return the folder of ``dpfast.h``, for the compiler of a module that calls dpfast from C.
+    """Return the folder of the C header ``dpfast.h``, to compile C code that calls dpfast.
 
-    Cython modules write ``from dpfast.native cimport laplace`` and need no folder.
+    A Cython module does not need the folder: it uses ``from dpfast.native cimport laplace``.
 
     Returns
     -------
@@ -16,8 +16,8 @@ def get_include() -> str:
 
     Privacy
     -------
-    Reads no data. The results of the C functions are NOT PRIVATE by themselves: these functions
-    spend no budget.
+    This reads no data. The results of the C functions are NOT PRIVATE by themselves, because these
+    functions spend no budget.
 
     Examples
     --------

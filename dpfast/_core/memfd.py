@@ -1,7 +1,7 @@
-"""Anonymous memory that other processes may map and cannot truncate.
+"""Anonymous memory that other processes can map, but not truncate.
 
-Reading a mapped file that was truncated kills the process. A worker runs a function of the user,
-and the parent must survive whatever that function does to files.
+A process that reads a mapped file is killed if the file was truncated. A worker process runs a
+function of the user, and its parent must survive whatever this function does to files.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ FUTURE_WRITE = 0x10
 
 
 def memfd() -> int | None:
-    """Return a descriptor of new, empty memory, or None where the system has no memfd."""
+    """Return a file descriptor of new, empty memory; None if the system has no memfd."""
     if not hasattr(os, "memfd_create"):
         return None
     return os.memfd_create("dpfast", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
 
 
 def seal(fd: int, *, written: bool) -> None:
-    """Forbid to resize a memory file and, once it is `written`, to map it for writing.
+    """Forbid to resize a memory file and, if it is `written`, to map it for writing.
 
-    Existing maps may still be written to.
+    Existing maps can still be written.
     """
     import fcntl
 

@@ -1,4 +1,4 @@
-"""The policy for NaN and null."""
+"""How NaN and null are handled: the argument `nan`."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from . import checks
 
 
 def checked(nan: Any) -> str | float | None:
-    """Return a checked policy for NaN and null, or None, for which `of_rows` chooses."""
+    """Return a checked `nan` argument; None means that `of_rows` chooses."""
     return None if nan is None else checks.nan_policy(nan, "add-remove")
 
 
 def of_rows(nan: Any, *, is_private: bool) -> str | float:
-    """Return the policy for NaN and null of rows whose number is private or public.
+    """Return how to handle NaN and null, for a private or a public number of rows.
 
-    By default missing rows are dropped, as in SQL and data frames, if the number of remaining rows
-    is private in any case. If the number of rows is public, missing rows are an error.
+    By default, missing rows are dropped, as in SQL and data frames, if the number of rows is
+    private. They are an error if the number of rows is public.
     """
     if nan is None:
         return "drop" if is_private else "raise"
@@ -25,9 +25,9 @@ def of_rows(nan: Any, *, is_private: bool) -> str | float:
 
 
 def replacement(nan: str | float, lo: float, hi: float) -> str | float:
-    """Return the number that replaces a missing value under a policy, or "drop".
+    """Return the number that replaces a missing value, or "drop".
 
-    Under "raise" missing rows are dropped and counted. Whether there are missing rows is an answer,
+    Under "raise" missing rows are dropped and counted. Whether there are any depends on the data,
     so the error comes after the pass.
     """
     if not isinstance(nan, str):

@@ -1,7 +1,6 @@
-"""A cache of function results for public values: checks, plans and mechanisms.
+"""A cache for results of functions of public values: checks, plans and mechanisms.
 
-Nothing in this cache may hold rows or secrets: functions are called with public values alone. All
-of its values together are bounded by the bytes that they take.
+No cached function may get rows or secrets. The total size of all results in bytes is limited.
 """
 
 from __future__ import annotations
@@ -19,23 +18,23 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 Args = ParamSpec("Args")
 Value = TypeVar("Value")
 
-#: Types whose equal values are the same, and whose hash is Python's own.
+#: Types whose equal values are interchangeable, and whose hash is Python's own.
 PLAIN: frozenset[type] = frozenset((int, float, str, bool, Fraction, type(None)))
-#: The most entries of one function, and about the most bytes of the entries of all.
+#: The largest number of entries of one function, and about the largest size of all entries.
 MOST, MOST_BYTES = 1024, 1 << 26
-#: Types of objects that exist once, however many refer to them, so their bytes are not counted.
+#: Types of objects that exist only once, so their bytes are not counted.
 _SHARED = (type, ModuleType, FunctionType)
 
 
 class _Kept:
-    """The cached entries of all functions, and about how many bytes they take."""
+    """The cached entries of all functions, and about their size in bytes."""
 
     def __init__(self) -> None:
         self.entries: list[dict[Any, Any]] = []
         self.bytes, self.lock = 0, Lock()
 
     def add(self, entries: dict[Any, Any], key: Any, value: Any) -> None:
-        """Add an entry of a function, after removing all entries if there is no room."""
+        """Add an entry of a function. If there is no room, first remove all entries."""
         size = bytes_of((key, value), MOST_BYTES)
         if size >= MOST_BYTES:
             return
@@ -53,7 +52,7 @@ class _Kept:
 
 
 _kept = _Kept()
-#: Forgets all that functions remember.
+#: Removes all cached results.
 forget = _kept.clear
 
 
@@ -72,10 +71,11 @@ def remembered(make: Callable[Args, Value], *, plain: bool = False) -> Remembere
     Parameters
     ----------
     make : callable
-        A function of public values, which holds on to no others. The function is called again if a
-        value has no hash or has a name, or if the result takes too many bytes.
+        A function of public values. It is called again if an argument is passed by name or has no
+        hash, or if the result is too large.
     plain : bool, default False
-        Whether only results of plain values are remembered, by their types as well: 1 is not True.
+        Whether to cache results only for plain values. Then the types of the values count too: 1 is
+        not True.
 
     Returns
     -------
@@ -108,14 +108,14 @@ def remembered(make: Callable[Args, Value], *, plain: bool = False) -> Remembere
 
 
 def once(check: Callable[Args, Value]) -> Remembered[Args, Value]:
-    """Return a check that is made only once for equal positional arguments of plain types."""
+    """Return a check that runs only once for equal positional arguments of plain types."""
     return remembered(check, plain=True)
 
 
 def bytes_of(value: Any, most: int = sys.maxsize) -> int:
-    """Return about how many bytes an object takes with all that it holds; at least `most` if more.
+    """Return about the size in bytes of an object with all its contents.
 
-    Functions, types and modules are not counted.
+    Functions, types and modules are not counted. The count stops at `most`.
     """
     total, seen, left = 0, set(), [value]
     while left and total < most:

@@ -1,8 +1,8 @@
-"""The owner's log: text that an analyst must not read, in a file that `DPFAST_LOG` names.
+"""The owner's log: a file for the owner of the data, which the variable `DPFAST_LOG` names.
 
-It is NOT PRIVATE: it quotes errors of libraries, which may quote rows, and says how long each pass
-took. So it is one regular file that only its owner can read, written by a logger that passes
-nothing on to other loggers. If it cannot be written, nothing of the text is shown.
+The log is NOT PRIVATE: it has the full errors of libraries, which may quote rows, and the time of
+each pass. So it is a regular file that only its owner can read, and its logger passes nothing on to
+other loggers. If the file cannot be written, the text is not shown anywhere else.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from . import checks
 T = TypeVar("T")
 FILE, LEVEL = "DPFAST_LOG", "DPFAST_LOG_LEVEL"
 LEVELS = ("debug", "info", "error")
-#: The most errors of one chain (cause or context) in a record.
+#: The largest number of chained errors (cause or context) in a record.
 MOST = 20
 
 _logger = logging.getLogger("dpfast.owner")
@@ -36,7 +36,7 @@ _opening = threading.Lock()
 
 
 class _Lines(logging.Handler):
-    """A handler that writes each record at once, as a line of JSON, to a file of all processes."""
+    """A handler that writes each record at once, as a line of JSON, to a shared file."""
 
     def __init__(self, file: int) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class _Lines(logging.Handler):
                 print("dpfast: the owner's log cannot be written", file=sys.stderr)
 
     def close(self) -> None:
-        # Waits until no record is being written: a file opened next could get the same number.
+        # Wait until no record is being written, because the next open file may get the same number.
         self.acquire()
         os.close(self._file)
         self._file = -1
@@ -76,7 +76,7 @@ def _facts(record: logging.LogRecord) -> dict[str, Any]:
 
 @lru_cache(1)
 def _opened(path: str, level: str) -> logging.Logger:
-    """Open the owner's log, or refuse the file or the level that the environment names."""
+    """Open the owner's log; refuse a bad file or level in the environment."""
     checks.choice(LEVEL, level, LEVELS)
     try:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -95,12 +95,12 @@ def _opened(path: str, level: str) -> logging.Logger:
     return _logger
 
 
-#: The file and the level that environment variables name, if any.
+#: The file and the level from the environment, if there are any.
 named: tuple[str, str] | None = None
 
 
 def read_environment() -> None:
-    """Read the log's file and level from the environment, once, to keep small releases fast."""
+    """Read the file and the level of the log from the environment, only once, which is fast."""
     global named
     path = os.environ.get(FILE)
     named = (path, os.environ.get(LEVEL, "info")) if path else None
@@ -110,10 +110,10 @@ read_environment()
 
 
 def _log() -> logging.Logger | None:
-    """Return the owner's log if the environment names one."""
+    """Return the owner's log, or None if the environment names no file."""
     if named is None:
         return None
-    with _opening:  # without it two threads could each open the file, and close that of the other
+    with _opening: # without the lock, two threads could open the file, and one close the other's
         return _opened(*named)
 
 
@@ -135,19 +135,19 @@ def write(event: str, level: int = logging.INFO, **facts: Any) -> None:
 
 
 def begin() -> float:
-    """Return the time at which an event begins; refuse a log that cannot be written.
+    """Return the time now, for `end`; refuse a log that cannot be written.
 
     Raises
     ------
     ArgumentError
-        If the environment names a file that is no log.
+        If the environment names a file that cannot be the log.
     """
     _log()
     return time.perf_counter()
 
 
 def end(event: str, began: float, **facts: Any) -> None:
-    """Write to the log, if any, how long an event took and the error that is being raised."""
+    """Write to the log, if there is one, how long an event took, and any error in flight."""
     log, error = _log(), sys.exc_info()[1]
     if log is not None:
         facts |= {"seconds": time.perf_counter() - began, "peak_memory": _peak_memory()}
@@ -157,7 +157,7 @@ def end(event: str, began: float, **facts: Any) -> None:
 
 @contextmanager
 def timed(event: str, **facts: Any) -> Iterator[dict[str, Any]]:
-    """Write to the log, if any, how long a ``with`` block took and the error that it raised.
+    """Write to the log, if there is one, how long a ``with`` block took, and its error.
 
     Yields
     ------
@@ -172,10 +172,10 @@ def timed(event: str, **facts: Any) -> Iterator[dict[str, Any]]:
 
 
 def hide_error(error: BaseException) -> str:
-    """Return a message for an error whose text may quote rows, and log the whole error.
+    """Return a safe message for an error whose text may quote rows, and log the whole error.
 
-    Raise an error of your own with this text *after* the ``except`` block, so that the first one
-    is not its context.
+    Raise your own error with this message *after* the ``except`` block. Otherwise Python shows the
+    first error as the context of yours.
 
     Parameters
     ----------
@@ -184,8 +184,9 @@ def hide_error(error: BaseException) -> str:
     Returns
     -------
     str
-        The operating system's reason, or the class name of the error; if ``DPFAST_LOG`` names a
-        log, a remark that the owner's log has more.
+        The class name of the error; for an error of the operating system, its reason. If there is
+        an owner's log (the variable ``DPFAST_LOG``), the message says that the log has the full
+        error.
 
     Raises
     ------
@@ -203,7 +204,7 @@ def hide_error(error: BaseException) -> str:
     kind = type(error).__name__
     if isinstance(error, OSError) and error.errno:
         kind = os.strerror(error.errno)
-    with suppress(ArgumentError):  # a release refuses such a log before it spends
+    with suppress(ArgumentError): # a release has refused a bad log before its spend
         log = _log()
         if log is not None:
             log.error("hidden error", exc_info=error)
@@ -212,9 +213,10 @@ def hide_error(error: BaseException) -> str:
 
 
 def hiding(run: Callable[[], T], refusal: Callable[[str], Exception]) -> T:
-    """Return the result of `run`, or raise `refusal` with the kind of an error that may quote rows.
+    """Return the result of `run`. If it raises an error that may quote rows, raise `refusal`
+    instead.
 
-    The first error is let go before, so that it is no context of the second: it may quote a row.
+    The first error is dropped before, so that it is not the context of the second.
     """
     try:
         return run()

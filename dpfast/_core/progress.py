@@ -1,6 +1,6 @@
-"""Progress reports: a bar on stderr, or a function of the caller.
+"""Progress reports: a bar on stderr, or calls of a user's function.
 
-NOT PRIVATE: the speed of the work depends on the data, so show it only to people who may see the
+NOT PRIVATE: the speed of the work depends on the data. Show progress only to people who may see the
 data.
 """
 
@@ -25,9 +25,9 @@ def check(progress: Any) -> None:
     Raises
     ------
     ArgumentTypeError
-        If it is neither None, a bool nor a callable.
+        If `progress` is neither None, a bool nor a callable.
     MissingExtraError
-        If it is True and Rich is not installed.
+        If `progress` is True and Rich is not installed.
     """
     if progress is True:
         _rich()
@@ -39,15 +39,15 @@ def check(progress: Any) -> None:
 def reporter(
     progress: Any, total: int | None, unit: str = "blocks"
 ) -> Iterator[Callable[[int], None] | None]:
-    """Yield a function ``tick(blocks)`` that counts blocks that are done.
+    """Yield a function ``tick(blocks)``, which adds to the number of blocks that are done.
 
     Parameters
     ----------
     progress : None, bool or callable
-        None and False: nothing is shown, and there is no function. True: a bar of Rich on stderr. A
-        callable: ``progress(done, total)``, called from any thread but never twice at a time, at
-        most about twenty times a second, and once at the end. `tick` raises any exception that it
-        raises.
+        None and False show nothing. True shows a bar of Rich on stderr. A callable is called as
+        ``progress(done, total)``, at most about twenty times a second and once at the end. Calls
+        may come from any thread, but never two at a time. If the callable raises an exception,
+        `tick` raises it too.
     total : int or None
         The number of blocks, if it is known.
     unit : str
@@ -56,7 +56,7 @@ def reporter(
     Yields
     ------
     callable or None
-        It may be called from any thread.
+        The function `tick`, which any thread may call; None if nothing is shown.
     """
     if progress is None or progress is False:
         yield None
@@ -72,7 +72,7 @@ def reporter(
 def _counted(
     show: Callable[[int, int | None], Any], total: int | None
 ) -> Iterator[Callable[[int], None]]:
-    """Yield a function that adds up blocks, and show the sum every `PERIOD` and at the end."""
+    """Yield a function that counts blocks; show the count every `PERIOD` and at the end."""
     lock = threading.Lock()
     done, due = 0, time.monotonic() + PERIOD
 
@@ -104,5 +104,5 @@ def _bar(total: int | None, unit: str) -> Iterator[Callable[[int, int | None], N
 
 
 def _rich() -> Any:
-    purpose = "a progress bar, unlike a function of (done, total) as progress,"
+    purpose = "progress=True (instead of a function of done and total)"
     return extra("rich.console", purpose), extra("rich.progress", purpose)

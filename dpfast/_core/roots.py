@@ -7,16 +7,15 @@ from fractions import Fraction
 
 
 def root_up(square: Fraction) -> Fraction:
-    """Return a number of at least the square root, too large by less than a part in ``2**60``."""
+    """Return an upper bound of the square root, with a relative error below ``2**-60``."""
     root, shift = _truncated(square, 62)
     return Fraction(root + 1, 1 << shift)
 
 
 def root_down(square: Fraction) -> Fraction:
-    """Return a number of at most the square root, too small by less than a part in ``2**60``.
+    """Return a lower bound of the square root, with a relative error below ``2**-60``.
 
-    No float64 lies between the two numbers, so rounding either down to float64 gives the same
-    result.
+    No float64 lies between the bound and the root, so both round down to the same float64.
     """
     root, shift = _truncated(square, 64)
     return Fraction(root, 1 << shift)
@@ -25,7 +24,7 @@ def root_down(square: Fraction) -> Fraction:
 def _truncated(square: Fraction, bits: int) -> tuple[int, int]:
     """Return r and k: r / 2**k is the root rounded down, and r has about `bits` bits or more.
 
-    Scales of noise are such roots, so another number of bits would change released answers.
+    Scales of noise are such roots, so a change of `bits` would change released answers.
     """
     size = square.numerator.bit_length() - square.denominator.bit_length()
     shift = max(0, bits - size // 2)

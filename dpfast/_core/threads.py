@@ -1,8 +1,7 @@
-"""How many threads a call may use, and work that is spread among them.
+"""How many threads a call may use, and how work is spread among them.
 
-No answer depends on it: integers can be added in any order, and noise streams belong to positions
-and not to threads. The pool is that of `concurrent.futures`. No library gives this number:
-`loky.cpu_count` also handles containers, but would be a dependency for ten lines.
+Answers do not depend on the number of threads: integers can be added in any order, and each stream
+of noise belongs to a position and not to a thread.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ T = TypeVar("T")
 
 VARIABLE = "DPFAST_NUM_THREADS"
 MOST = 1024
-#: Files that hold the CPU quota of a container: of cgroup version 2, then of version 1.
+#: Files with the CPU quota of a container: for cgroup version 2, then for version 1.
 QUOTAS = (
     ("/sys/fs/cgroup/cpu.max",),
     ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
@@ -43,27 +42,29 @@ def threads(n: Any = ...) -> int | AbstractContextManager[Any]:
     Parameters
     ----------
     n : int or None, optional
-        From 1 to 1024; None for the default. If left out, nothing changes.
+        The number of threads to set, from 1 to 1024; None sets the default. If left out, nothing is
+        set.
 
     Returns
     -------
     int
-        The number of threads that a call may use, if `n` is left out.
+        If `n` is left out: the number of threads that a call may use.
     context manager
-        Otherwise. The number applies to all threads of the process from the call on; a ``with``
-        block restores the former number at its end.
+        If `n` is given. The new number applies to the whole process from this call on. If the
+        result is used in a ``with`` block, the end of the block restores the former number.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If `n`, or the environment variable where it is read, is not such a number.
+        If `n`, or the environment variable, is not an integer from 1 to 1024.
 
     Notes
     -----
-    The default is the environment variable ``DPFAST_NUM_THREADS``. Without it, the default is one
-    in a worker process of multiprocessing, joblib, Dask or Spark, because other workers share the
-    machine, and otherwise the number of cores that the process may use, by its affinity and the
-    quota of its container. Small work starts no thread. Answers have the same bits with any number.
+    The default is the environment variable ``DPFAST_NUM_THREADS``. If it is not set, the default is
+    the number of cores that the process may use, by its affinity and the quota of its container. In
+    a worker process of multiprocessing, joblib, Dask or Spark it is one thread, because other
+    workers share the machine. Small work starts no thread. The number of threads does not change
+    any bit of an answer.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def _ask(n: int | None) -> None:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Let calls in this thread use no other threads: its caller has spread the work already."""
+    """Let calls in this thread use no other threads, because the work is spread already."""
     before = getattr(_here, "alone", False)
     _here.alone = True
     try:
@@ -99,7 +100,7 @@ def alone() -> Iterator[None]:
 
 
 def is_asked() -> bool:
-    """Tell whether the user has set the number of threads."""
+    """Tell whether the user has set the number of threads, by `threads` or the environment."""
     return _chosen is not None or bool(os.environ.get(VARIABLE, "").strip())
 
 
@@ -118,7 +119,7 @@ def _number() -> int:
 
 def _is_worker() -> bool:
     """Tell whether this process is a worker of multiprocessing, joblib, Dask or Spark."""
-    # If it is not imported, there is no pool.
+    # If multiprocessing is not imported, there is no pool.
     processes = sys.modules.get("multiprocessing.process")
     if processes is not None and processes.current_process().name != "MainProcess":
         return True
@@ -136,7 +137,7 @@ def cores() -> int:
 
 
 def _quota() -> int | None:
-    """Return how many cores the container may keep busy, rounded up; None without a limit."""
+    """Return how many cores the container may use, rounded up; None if there is no limit."""
     for names in QUOTAS:
         try:
             words = " ".join(Path(name).read_text("ascii") for name in names).split()

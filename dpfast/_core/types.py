@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 
 class HasArray(Protocol):
-    """An object that NumPy makes an array of: a NumPy array, or a column of another library."""
+    """An object that NumPy can convert to an array, such as a column of another library."""
 
     def __array__(self) -> NDArray[Any]: ...
 
 
-#: A real number. Its written value is taken exactly: 0.1 means one tenth.
+#: A real number, by its decimal digits: 0.1 means one tenth.
 Number: TypeAlias = int | float | Fraction | Decimal | np.integer | np.floating
 #: One number, or an array of them.
 Numbers: TypeAlias = Number | Sequence[Number] | Sequence[Sequence[Number]] | HasArray
@@ -32,16 +32,16 @@ Bounds: TypeAlias = (
 )
 #: Public bounds of one column, or of each of several.
 BoundsEach: TypeAlias = Bounds | Sequence[Bounds]
-#: Bounds that a part of the loss pays for; see `dpfast.bounds`.
+#: Bounds that a part of the loss finds; see `dpfast.bounds`.
 Auto: TypeAlias = Literal["auto"]
 #: How NaN and null are handled: raise an error, replace by a bound, drop the row, or replace by a
 #: public number.
 NanPolicy: TypeAlias = Literal["raise", "lower", "upper", "drop"] | Number
 #: Shape of the result; None for a single number.
 Size: TypeAlias = int | tuple[int, ...] | None
-#: The axis of a statistic: always that of the rows, so each column has an answer.
+#: The axis of a statistic: the axis of the rows, so each column has an answer.
 Axis: TypeAlias = Literal[0, -2]
-#: Distributions of the noise for a smooth sensitivity, each with its calibration.
+#: Distributions of noise that is scaled to a smooth sensitivity.
 NoiseName: TypeAlias = Literal[
     "auto",
     "polyplace",

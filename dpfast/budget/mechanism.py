@@ -108,7 +108,7 @@ class Mechanism(ABC, Generic[Value]):
     ...         return dp.extend.integer_noise(self.loss).add([summary], generator)[0]
     >>> rows = Rows(dp.privacy.Pure(1))
     >>> rows.parts, rows.error(100, 0.95).note
-    ({'rows': Pure(epsilon=1)}, 'no bound of public numbers is known')
+    ({'rows': Pure(epsilon=1)}, 'no bound from public numbers is known')
     >>> abs(dp.extend.release([1, 2, 3], rows, budget=dp.Budget(epsilon=1)) - 3) < 40
     True
     >>> abs(rows.finish(3, dp.rng.default_generator()) - 3) < 40  # without a budget
