@@ -40,8 +40,8 @@ __all__ = [
 MOST = 2000
 #: The most characters of a value in a message.
 SHOWN = 80
-#: Types whose values a message may show. A series or a query that was passed by mistake would show
-#: rows.
+#: Types whose values a message may show. Other objects, such as a series that was passed by
+#: mistake, could show rows.
 ARGUMENTS = (
     *(str, bytes, bytearray, range, slice, type, NoneType, FunctionType, BuiltinFunctionType),
     *(numbers.Number, np.generic, datetime.date, datetime.time, datetime.timedelta, os.PathLike),
@@ -115,7 +115,7 @@ class NativeError(DpfastError, RuntimeError):
 class BudgetError(DpfastError):
     """A spend was refused. Neither data nor randomness were touched.
 
-    It is also raised in a forked process, whose parent has paid for the release.
+    A forked child process also gets this error if its parent has paid for the release.
     """
 
 
@@ -132,15 +132,16 @@ class LedgerBusyError(LedgerError, TimeoutError):
 
 
 class LedgerMissingError(LedgerError):
-    """There is no ledger: no file, or a blank file, which a kill during its creation leaves."""
+    """There is no ledger: no file, or a blank one that a kill during its creation has left."""
 
 
 class DataError(DpfastError):
     """The data hold something that the call does not allow, such as NaN under ``nan="raise"``.
 
-    It is also raised if a function of the user gives two answers to one query, or if a mask or a
-    column has another length than data with a private number of rows. Such an error is an answer
-    that depends on the data, so the spent budget is not refunded. Every message says so.
+    It is also raised if a function of the user gives two answers to one query. If the number of
+    rows is private, it is also raised for a mask or a column of another length. Such an error
+    depends on the data, so it is an answer, and the spent budget is not refunded. Every message
+    says so.
     """
 
     def __str__(self) -> str:
@@ -150,35 +151,36 @@ class DataError(DpfastError):
 
 
 class StreamError(DpfastError):
-    """A stream of queries gives no more answers: it has halted, or this process is a fork.
+    """A stream of queries gives no more answers, because it has halted, or because of a fork.
 
     The state of the stream has not changed.
     """
 
 
 class WorkerError(DpfastError, RuntimeError):
-    """No worker process can be started, or no worker can load the function of the user.
+    """No worker process can be started, or no worker process can load the function of the user.
 
-    The first worker is started before the spend. If the system refuses a later worker, the spend is
-    not refunded.
+    The first worker starts before the spend. If the system refuses a later worker, the spend is not
+    refunded.
     """
 
 
 class SlowWarning(UserWarning):
-    """The call is correct but slow. The message names a much faster way."""
+    """A warning: the call is correct but slow. The message names a much faster way."""
 
 
 class PrivacyAdvice(UserWarning):
-    """The call is correct, but it promises little privacy, or its answer is mostly noise.
+    """A warning: the call is correct, but it promises little privacy, or its answer is mostly
+    noise.
 
-    It is shown before the spend, and depends on public arguments and types, never on rows. The
-    message names the problem, the reason and a remedy, and is silenced like any warning:
+    The warning comes before the spend. It depends on public arguments and types, never on rows. The
+    message names the problem, the reason and a remedy. Silence it like any warning:
     ``warnings.simplefilter("ignore", dp.PrivacyAdvice)``.
     """
 
 
 def _holds_no_rows(value: object) -> bool:
-    """Tell whether a value may be shown in a message: other objects may write rows."""
+    """Tell whether a value may be shown in a message, because it cannot show rows."""
     if isinstance(value, dict):
         value = list(chain(value, value.values()))
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -198,7 +200,7 @@ def _show(value: object) -> str:
 
 
 def fail(name: str, rule: str, value: object, more: str = "") -> NoReturn:
-    """Raise an error about a bad value, without the error that led to it.
+    """Raise an error about a bad value, without a preceding error as its context.
 
     Parameters
     ----------

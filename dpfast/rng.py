@@ -1,8 +1,8 @@
 """Generators of random bits: a secure one for releases and a seeded one for tests.
 
-Every bit is ChaCha20 output (RFC 8439 block function, layout in ``csrc/rng/rng.h``). A generator
-gives each thread its own stream, so no lock is needed and kernels run without the GIL. Request a
-stream at the start of an operation, and do not keep it::
+Every bit is output of ChaCha20 (the block function of RFC 8439; its use is described in
+``csrc/rng/rng.h``). A generator gives each thread its own stream, so threads need no lock and
+kernels need no GIL. Ask for the stream at the start of an operation, and do not store it::
 
     stream = generator.stream()
 """
@@ -43,7 +43,7 @@ class Generator(ABC):
     Attributes
     ----------
     private : bool
-        Whether its noise may be released. A budget refuses a generator where this is False.
+        Whether its noise may be released. If it is False, a budget refuses the generator.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Generator(ABC):
         Returns
         -------
         BitStream
-            It is for one operation of the calling thread.
+            A stream for one operation of the calling thread.
 
         Examples
         --------
@@ -72,7 +72,7 @@ class Generator(ABC):
     def bytes(self, n: int) -> builtins.bytes:
         """Return random bytes.
 
-        NOT PRIVATE by itself: raw randomness, no mechanism.
+        NOT PRIVATE by itself: these are random bits, and not noise for a release.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class Generator(ABC):
         Returns
         -------
         bytes
-            Uniform and independent.
+            Uniform and independent bytes.
 
         Raises
         ------
@@ -93,7 +93,7 @@ class Generator(ABC):
 
         Notes
         -----
-        Cost: about 0.15 ns a byte with AVX-512. From some megabytes on, fresh memory costs more.
+        Cost: about 0.15 ns a byte with AVX-512, and more from some megabytes on, for fresh memory.
 
         Examples
         --------
@@ -110,7 +110,7 @@ class Generator(ABC):
     def random_raw(self, size: int | tuple[int, ...] | None = None) -> int | npt.NDArray[np.uint64]:
         """Return uniform 64-bit integers, like the method of NumPy's bit generators.
 
-        NOT PRIVATE by itself: raw randomness, no mechanism.
+        NOT PRIVATE by itself: these are random bits, and not noise for a release.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Generator(ABC):
         Returns
         -------
         int or ndarray of uint64
-            Eight bytes of the stream each, low byte first.
+            Each integer is eight bytes of the stream, low byte first.
 
         Raises
         ------
@@ -170,14 +170,16 @@ class _ThreadStream(threading.local):
 class SecureGenerator(Generator):
     """Generator of random bits that nobody can predict: ChaCha20 keyed by the operating system.
 
-    It takes no seed. Each thread has its own stream with its own key from ``os.urandom``. The key
-    is replaced at every refill and used bytes are wiped, so memory that is read later gives no past
-    output. A forked child notices the fork (by a mark of the kernel or by its process id, and by a
-    count of forks, so a reused id does not deceive it) and takes a new key before its first bit.
-    Pickles and copies carry no state: unpickling makes a new, independent generator.
+    It takes no seed. Each thread has its own stream with its own key from ``os.urandom``. Each
+    refill of the buffer replaces the key, and used bytes are wiped. So somebody who reads the
+    memory later learns no past output. A forked child notices the fork and takes a new key before
+    its first bit. (It notices by a mark of the kernel or by its process id, and by a count of
+    forks, because an id may be reused.) A pickle or a copy has no state: it makes a new,
+    independent generator.
 
-    A process image that is restored twice from outside (a virtual machine snapshot, CRIU) cannot be
-    noticed from inside. Make a new generator after a restore.
+    A process cannot notice that it was restored from an image (a snapshot of a virtual machine,
+    CRIU). If an image is restored twice, both processes would draw the same bits: make a new
+    generator after a restore.
 
     Notes
     -----
@@ -217,15 +219,15 @@ class SecureGenerator(Generator):
 class InsecureGenerator(Generator):
     """Generator of reproducible bits from a seed: NOT PRIVATE, for tests and teaching.
 
-    Whoever knows or guesses the seed can subtract the noise. A budget refuses this generator.
+    Anyone who knows or guesses the seed can subtract the noise. A budget refuses this generator.
 
-    The k-th thread that draws (k = 0, 1, ...) gets the ChaCha20 stream with the key
-    ``SHA-256(b"dpfast insecure stream" + k as 8 bytes + seed)``, k low byte first, the seed high
-    byte first in as few bytes as hold it. The bits are the same on every platform and instruction
-    set. With several threads they depend on which thread draws first.
+    The bits are the same on every platform and instruction set. With several threads they depend on
+    the order in which the threads first draw. Thread k (k = 0, 1, ... in this order) gets the
+    ChaCha20 stream with the key ``SHA-256(b"dpfast insecure stream" + k + seed)``, where k has 8
+    bytes, low byte first, and the seed as few bytes as it needs, high byte first.
 
-    A pickle or a copy holds the seed alone and starts from the beginning. A forked child continues
-    where its parent was, and both draw the same bits from there.
+    A pickle or a copy has only the seed, and starts from the beginning. A forked child and its
+    parent continue from the same point, and draw the same bits.
 
     Parameters
     ----------
@@ -276,18 +278,18 @@ class InsecureGenerator(Generator):
 def SecureBitGenerator() -> ChaCha20:
     """Return a bit generator for NumPy's own `Generator`, with bits that nobody can predict.
 
-    NOT PRIVATE by itself, and NumPy's distributions on it are NOT EXACT: the low bits of its
-    Laplace or normal numbers reveal the numbers that they were added to (Mironov, CCS 2012). Use it
-    for simulations and samples; noise for a release comes from `generator` or a release of dpfast.
+    Use it for simulations and samples, and not for noise. NOT PRIVATE: the distributions of NumPy
+    are NOT EXACT. The low bits of their Laplace or normal numbers reveal the number that the noise
+    was added to (Mironov, CCS 2012). For noise, use `generator` or a release of dpfast.
 
-    It takes no seed, shows no state, and can be neither pickled, copied nor spawned from. Its key
-    is from ``os.urandom`` and replaced at every refill. A forked child takes a new key before its
-    first bit, and ends if there is none.
+    It takes no seed, shows no state, and cannot be pickled or copied. ``spawn`` does not work. Its
+    key is from ``os.urandom``, and each refill of the buffer replaces it. A forked child takes a
+    new key before its first bit, and ends if there is none.
 
     Returns
     -------
     BitGenerator
-        A bit generator of NumPy; threads that share it wait for one another, as for NumPy's.
+        A bit generator of NumPy. Threads that share it wait for one another, as with NumPy's own.
 
     Raises
     ------
@@ -311,9 +313,10 @@ def SecureBitGenerator() -> ChaCha20:
 
 
 def branch(stream: BitStream) -> BitStream:
-    """Return a stream of random bits with a key from another stream, independent of its bits.
+    """Return a new stream of random bits, whose key is drawn from another stream.
 
-    So parts of a release can be drawn in any order, by any threads, with the same bits.
+    With such streams, parts of a release can be drawn in any order and by any threads, with the
+    same bits.
 
     Parameters
     ----------
@@ -322,7 +325,7 @@ def branch(stream: BitStream) -> BitStream:
     Returns
     -------
     BitStream
-        It must be used by one thread at a time.
+        Only one thread at a time may use it.
     """
     key = stream.take(32)
     try:
@@ -331,7 +334,7 @@ def branch(stream: BitStream) -> BitStream:
         wipe(key)
 
 
-#: Names that users may look for in this module, and the module that has them.
+#: Names of other modules that can also be imported from this module.
 above = {"generator": "dpfast.noise"}
 
 
@@ -350,7 +353,7 @@ def default_generator() -> SecureGenerator:
     Returns
     -------
     SecureGenerator
-        It returns the same object at each call.
+        The same object at each call.
 
     Examples
     --------
@@ -370,7 +373,7 @@ def check(rng: object) -> Generator:
     Returns
     -------
     Generator
-        The given generator, or the return value of `default_generator`.
+        `rng`, or the return value of `default_generator` if it is None.
 
     Raises
     ------

@@ -1,19 +1,18 @@
-"""Bounded Laplace noise on a grid: integers from 0 to m whose noisy answers stay in this range.
+"""Bounded Laplace noise on a grid: the noisy answer for an integer of 0 .. m stays in 0 .. m.
 
 Holohan, Antonatos, Braghin and Mac Aonghusa, "The bounded Laplace mechanism in differential
 privacy", JPC 2020.
 
-From u the answer is o of 0 .. m with probability p^|o - u| / C(u), where p = e^(-1 / b) for a scale
-b. This is discrete Laplace noise that is drawn again until the answer is in the domain. The divisor
-is
+For the true value u, the answer is o of 0 .. m with probability p^|o - u| / C(u), where p = e^(-1 /
+b) for a scale b. This is discrete Laplace noise, drawn again until the answer is in 0 .. m. The
+divisor is
 
     C(u) = sum_o p^|o - u| = (1 + p - p^(u+1) - p^(m-u+1)) / (1 - p).
 
-*Loss.* Two such distributions, with u and v that differ by d, have a log-ratio of at most d / b +
-ln(C(v) / C(u)). It is attained at o = u if u is the smaller one.
+*Loss.* Let u and v differ by d. The log-ratio of their distributions is at most d / b + ln(C(v) /
+C(u)). If u < v, it is equal to this at o = u.
 
-* C is concave and positive on 0 .. m, and the same from both ends. So C(u + d) / C(u) is largest
-  for u = 0.
+* C is concave, positive and symmetric on 0 .. m. So C(u + d) / C(u) is largest for u = 0.
 * d / b + ln C(d) does not decrease with d, because C(d + 1) >= p C(d): |o - d - 1| <= |o - d| + 1
   for every o.
 
@@ -22,12 +21,12 @@ So for a sensitivity of D <= m
     epsilon = D / b + ln(C(D) / C(0)),
     C(D) / C(0) = ((1 - p^(D+1)) + p (1 - p^(m-D))) / (1 - p^(m+1)),
 
-and this is exact: no smaller epsilon holds. Laplace noise of the same scale without a domain has D
-/ b. As C(D) / C(0) is at most p^-D, twice its scale always suffices.
+and no smaller epsilon holds. Laplace noise of the same scale without a domain has epsilon = D / b.
+C(D) / C(0) is at most p^-D, so twice its scale always suffices.
 
-*Error.* The tail is no longer than without a domain. To either side, the size of the error is
-geometric and cut off, and C(u) is at most (1 + p) / (1 - p). So P(|o - u| > t) <= p^t P(o != u) <=
-2 p^(t+1) / (1 + p).
+*Error.* The tail is no longer than without a domain. To each side, the size of the error has a
+truncated geometric distribution, and C(u) is at most (1 + p) / (1 - p). So P(|o - u| > t) <= p^t
+P(o != u) <= 2 p^(t+1) / (1 + p).
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ from .distributions.base import ratio
 from .distributions.discrete import laplace_noise
 from .distributions.exact import Tail
 
-#: Draws at a time, until one is in the domain.
+#: The number of draws at a time; the first one in the domain is used.
 AT_ONCE = 64
 
 
@@ -61,8 +60,8 @@ class DomainNoise:
     def draw(self, u: int, generator: Generator) -> int:
         """Draw the noisy answer for a true value `u` of 0 .. m, exactly.
 
-        By rejection: from Laplace noise, or if its scale exceeds m from uniform answers. A draw is
-        kept with a probability of more than 0.3 in both cases.
+        This is rejection sampling from Laplace noise, or from uniform answers if the scale exceeds
+        m. In both cases a draw is kept with a probability of more than 0.3.
         """
         stream = generator.stream()
         return self._near(u, stream) if self.scale < self.most else self._even(u, stream)
@@ -105,7 +104,7 @@ def loss_above(most: int, moved: int, scale: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def domain_noise(most: int, moved: int, epsilon: Fraction) -> DomainNoise:
-    """Return the noise for epsilon and sensitivity `moved`, of the least scale to within 2**-40."""
+    """Return the noise for epsilon and sensitivity `moved`, with the least scale up to 2**-40."""
     low, high = moved / epsilon, 2 * moved / epsilon
     while loss_above(most, moved, high) > epsilon:  # by rounding
         high *= 1 + Fraction(1, 2**40)

@@ -1,47 +1,47 @@
-"""Joint noise for integers with a sensitivity each: the K-norm mechanism of a box, and others.
+"""Joint noise for several integers, each with a sensitivity: the K-norm mechanism of a box, and
+others.
 
-Let k integers have the sensitivities D_i, for any values of the others: neighbors differ by a
-vector of the box of half-widths D_i. Noise should be proportional to D_i, with the same
-distribution for each coordinate in units of its sensitivity. Among all noise for the same loss this
-minimizes the largest of these relative errors, and, because the distributions below treat
-coordinates equally, the sum of their squares.
+Let k integers have the sensitivities D_i, and let all of them change at once: neighbors differ by a
+vector of the box with half-widths D_i. The noise of integer i is proportional to D_i: in units of
+D_i, all have the same distribution. This minimizes the largest error in units of D_i, and also the
+sum of the squares of these errors, because the distributions below treat all coordinates equally.
 
-* Laplace noise of scale k D_i / epsilon on each is epsilon-DP, for the L1 norm of the difference is
-  at most k in units of D_i. Its variance is 2 k^2 / epsilon^2, in the same units.
-* The norm whose unit ball is the box itself is better (Hardt and Talwar, STOC 2010): density
-  proportional to exp(-epsilon |z|), |z| = max |z_i| / D_i, is epsilon-DP, of variance
-  (k + 1) (k + 2) / (3 epsilon^2): the same for one coordinate, half for two, and a sixth for many.
-  In zCDP it is charged epsilon tanh(epsilon / 2), as any pure loss is; see below.
-* Gaussian noise of variance k D_i^2 / (2 rho) on each is rho-zCDP, by the L2 norm, sqrt(k); with
-  shares p_i of rho that sum to 1, of variance D_i^2 / (2 rho p_i). The same for (epsilon, delta),
-  as in `calibrated_integer`.
+* Laplace noise of scale k D_i / epsilon on each integer is epsilon-DP, because the L1 norm of the
+  difference is at most k in units of D_i. Its variance is 2 k^2 / epsilon^2 in these units.
+* The norm whose unit ball is the box is better (Hardt and Talwar, STOC 2010). Let |z| = max |z_i| /
+  D_i. Noise with a density proportional to exp(-epsilon |z|) is epsilon-DP. Its variance is (k + 1)
+  (k + 2) / (3 epsilon^2): the same as that of Laplace noise for one coordinate, half of it for two,
+  and a sixth for many. In zCDP it is charged epsilon tanh(epsilon / 2), like any pure loss; see
+  below.
+* Gaussian noise of variance k D_i^2 / (2 rho) on each integer is rho-zCDP, because the L2 norm of
+  the difference is at most sqrt(k) in units of D_i. If integer i has a share p_i of rho, the
+  variance is D_i^2 / (2 rho p_i). For (epsilon, delta) see `calibrated_integer`.
 
 * Staircase noise for the box (`stairs`), for a large epsilon.
 
-Which of them is taken is said in `measurement.choice`.
+`measurement.choice` chooses among them.
 
 The norm on integers. For an integer M, let N(z) be the least r with |z_i| <= floor(r D_i / M) for
 all i. If |d_i| <= D_i, then |z_i + d_i| <= floor(r D_i / M) + D_i = floor((r + M) D_i / M), so N
 changes by at most M, and the probabilities q^N(z) with q = exp(-epsilon / M) are epsilon-DP,
-exactly. They are the mixture over r, with weights q^r prod(2 floor(r D_i / M) + 1), of uniform
-points of the boxes |z_i| <= floor(r D_i / M). Such an r is a sum of k + 1 geometric numbers, of
-probability proportional to q^r (r + 1) .. (r + k), kept with probability
+exactly. This noise is a mixture over r of uniform points of the boxes |z_i| <= floor(r D_i / M),
+with the weights q^r prod(2 floor(r D_i / M) + 1). To draw r, add k + 1 geometric numbers, so that r
+has a probability proportional to q^r (r + 1) .. (r + k), and keep it with probability
 
     prod over i of (2 floor(r D_i / M) + 1) / (2 D_i / M (r + i)),
 
-which is at most 1 if M <= 2 D_i, and nearly always 1, but about exp(-k epsilon / 2) where all D_i
-and M are 1. A geometric number is a discrete Laplace one that is not negative. Integers of small
-sensitivity are multiplied by a public power of two first and rounded in the end, so that M can be
-large and the distribution close to the continuous one.
+which is at most 1 if M <= 2 D_i. It is nearly always close to 1, but about exp(-k epsilon / 2) if
+all D_i and M are 1. A geometric number is a discrete Laplace number that is not negative. Integers
+of small sensitivity are first multiplied by a public power of two, and rounded at the end. So M can
+be large, and the distribution is close to the continuous one.
 
-What that uses of its charge in zCDP. For t > 0 the integral of
-exp(-epsilon ((1 + t) |z| - t |z - d|)) is convex in d, so it is largest for a corner d of the box.
-There {|z| <= a, |z - d| <= b} is a box of sides (a + b - max(1, |a - b|)) D_i, the integral over
-a + b of its volume times exp(-epsilon (a + b) / 2) is exp(-epsilon max(1, |a - b|) / 2) times a
-constant, and what is left does not depend on k: the continuous distribution costs exactly what
-Laplace noise on one number does, epsilon + e^-epsilon - 1. That is .97, .80, .75 and .90 of the
-charge at an epsilon of .1, 1, 3 and 10. For the distribution on integers it is not proved, so the
-charge is that of a pure loss.
+The exact loss in zCDP. For t > 0 the integral of exp(-epsilon ((1 + t) |z| - t |z - d|)) is convex
+in d, so it is largest for a corner d of the box. For such a d, {|z| <= a, |z - d| <= b} is a box of
+sides (a + b - max(1, |a - b|)) D_i. The integral of its volume times exp(-epsilon (a + b) / 2) over
+a + b is exp(-epsilon max(1, |a - b|) / 2) times a constant. The rest does not depend on k. So the
+continuous distribution has the same loss as Laplace noise on one number, epsilon + e^-epsilon - 1.
+That is .97, .80, .75 and .90 of the charge at an epsilon of .1, 1, 3 and 10. For the distribution
+on integers this is not proved, so it is charged like any pure loss.
 """
 
 from __future__ import annotations
@@ -75,10 +75,11 @@ from .distributions.discrete import laplace_integers
 from .sensitivity import Sensitivity
 from .stairs import JointStaircase
 
-#: Grid points of the norm in a difference of size 1; the largest scale of geometric numbers.
+#: The number of grid points of the norm for a difference of 1, and the largest scale of geometric
+#: numbers.
 _STEPS, _MOST_SCALE = 1 << 20, 1 << 40
-#: A half-width sums up the values of a count on all levels one by one if there are about this many
-#: or fewer.
+#: If a count has about this many values or fewer on all levels, a half-width sums over them one by
+#: one.
 COUNTED = 1 << 12
 
 
@@ -86,9 +87,9 @@ COUNTED = 1 << 12
 class BoxNoise:
     """Noise for one joint release of integers; an integer of sensitivity 0 gets no noise.
 
-    `loss` is that of the release of all integers. `deviation` is the standard deviation in units of
-    an integer's sensitivity, the root of the mean square if these differ. `independent` is the
-    noise of the first integers, if they have separate noise; all others have joint noise.
+    `loss` is the loss of releasing all integers. `deviation` is the standard deviation in units of
+    an integer's sensitivity; if these differ, it is the root of their mean square. `independent`
+    has the noise of the first integers, if they have separate noise. All others have joint noise.
     """
 
     distribution: str
@@ -116,9 +117,10 @@ class BoxNoise:
         return deviations
 
     def half_width(self, failure: float, index: int) -> Fraction:
-        """Return the half-width of a coordinate's noise at a failure probability.
+        """Return the half-width of the noise in a coordinate, in units of its sensitivity.
 
-        The unit is its sensitivity. Rounding to integers is counted.
+        The noise, with its rounding to integers, exceeds it with a probability of at most
+        `failure`.
         """
         most, joint = self.sensitivities[index], self._joint
         if not most:
@@ -135,20 +137,20 @@ class BoxNoise:
     def sum_half_width(self, failure: float, factors: Mapping[int, Fraction]) -> Fraction:
         """Return the half-width of a weighted sum of the noise of some integers.
 
-        The sum exceeds the half-width in size with a probability of at most `failure`. Noise of one
-        kind is summed by its distribution; otherwise each kind has an equal share of that
-        probability.
+        The sum exceeds the half-width in size with a probability of at most `failure`. If all noise
+        is of one kind, the distribution of the sum is computed. Otherwise each kind gets an equal
+        share of this probability.
 
-        *Independent.* `symmetric_sum` has the distribution. Rounding to units adds an error of at
-        most one.
+        *Independent noise.* `symmetric_sum` computes the distribution. Rounding to units adds an
+        error of at most one unit.
 
-        *Joint.* A mixture of uniform numbers; for the coarsest grid, rounding adds one more. If a
-        count changes by one row, or by the few rows of a person, each value of its noise on a stair
-        of the staircase is tried.
+        *Joint noise.* The sum is a mixture of sums of uniform numbers. Rounding on the coarsest
+        grid adds one more uniform number. For a count of small sensitivity, each value of its noise
+        on a stair is tried.
 
-        *Apart.* A discrete Laplace number of a rate e and a uniform one from -1/2 to 1/2 add up
-        to a number that is stochastically no larger than a Laplace number of rate 2 tanh(e / 2).
-        For e > 1 each number is tried.
+        *Both.* The sum of a discrete Laplace number of rate e and a uniform number from -1/2 to 1/2
+        is stochastically no larger than a Laplace number of rate 2 tanh(e / 2). For e > 1 each
+        value of the discrete Laplace number is tried.
         """
         sizes = {i: abs(f) for i, f in factors.items() if f and self.sensitivities[i]}
         joint = {i: f for i, f in sizes.items() if i >= len(self.independent)}
@@ -239,7 +241,7 @@ class BoxNoise:
             return [*map(operator.add, values, self.staircase.draw(generator.stream()))]
         sides = [self.sensitivities[i] for i in self._joint]
         steps, shift = 1, 0
-        # Most proposed radii would be rejected.
+        # If this holds, most proposed radii would be rejected.
         rare = max(sides) == 1 and len(sides) * self.epsilon > 8
         if rare and len(sides) <= 2 * self.epsilon:
             # The box noise with M = 1, drawn by its levels and so without rejection.
@@ -303,18 +305,17 @@ def ellipsoid_noise(
 ) -> BoxNoise:
     """Return Gaussian noise for integers that may change by d with sum((d_i / a_i)^2) <= 1.
 
-    Integer i has noise of deviation a_i s, where s is that for an L2 sensitivity of 1, so the
-    vector of all d_i / (a_i s) is no longer than 1 / s. An integer that is divided by a unit u_i
-    first, and rounded down, changes by up to 1 more: by the triangle inequality the length is then
-    at most 1 + |(u_i / a_i)| in units of 1 / s, which a factor of 1 + sum(u_i / a_i) of all noise
-    covers.
+    Let s be the standard deviation for an L2 sensitivity of 1. Integer i has noise of deviation a_i
+    s, so the vector of all d_i / (a_i s) is no longer than 1 / s. An integer that is first divided
+    by a unit u_i and rounded down changes by up to 1 more. By the triangle inequality the length is
+    then at most (1 + |(u_i / a_i)|) / s. A factor of 1 + sum(u_i / a_i) on all noise covers this.
 
     Parameters
     ----------
     loss : Approx or ZCDP
-        The loss of all numbers together.
+        The loss of releasing all integers.
     sensitivities : sequence of int
-        The sensitivity of each. An integer of sensitivity 0 gets no noise.
+        The sensitivity of each integer. An integer of sensitivity 0 gets no noise.
     axes : sequence of Fraction
         a_i, greater than 0.
     """

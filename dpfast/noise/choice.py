@@ -1,15 +1,16 @@
 """Exact random choices: among weighted runs, by row, and uniform.
 
 A run `b` represents `count[b]` equal candidates at distance ``d[b]`` below the best, and has the
-weight ``count[b] exp(-c d[b])``. It is drawn by rejection: an integer ``W[b]``, which is at least
-the weight, proposes it (integers are added exactly), and a coin of probability weight / W accepts
-it. So rounding does not affect the distribution, and an upper bound may be loose. This is the race
-behind the Gumbel trick: ``-ln`` of the first arrival of a Poisson process of rate w is ``ln w``
-plus a Gumbel variable, proposals are arrivals, and the coin thins them to the required rate.
+weight ``count[b] exp(-c d[b])``. Runs are drawn by rejection. A run is proposed with a probability
+proportional to an integer ``W[b]``, which is at least its weight (integers are added exactly). A
+coin of probability weight / W then accepts it. So rounding does not affect the distribution, and W
+may be a loose bound. This is the race behind the Gumbel trick: ``-ln`` of the first arrival of a
+Poisson process of rate w is ``ln w`` plus a Gumbel variable. Proposals are arrivals, and the coin
+thins them to the required rate.
 
-The coin compares 64 random bits, as an interval, with float64 bounds on the probability
-(``csrc/noise/choice.c``), and is decided here with arbitrary precision and further bits where the
-two overlap.
+The coin compares an interval of 64 random bits with float64 bounds on the probability
+(``csrc/noise/choice.c``). If the two overlap, it is decided here with arbitrary precision and
+further bits.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def slots(limit: NDArray[np.int64], stream: Stream) -> NDArray[np.int64]:
 def weighted(weights: Sequence[int], draws: int, replace: bool, stream: Stream) -> list[int]:
     """Return indices drawn in exact proportion to integer weights.
 
-    Without replacement as many weights as there are draws must be above 0.
+    Without replacement, at least as many weights as draws must be above 0.
     """
     left, indices = list(weights), []
     sums = list(accumulate(left))
@@ -94,7 +95,7 @@ def decide(
 ) -> bool:
     """Return whether U < count exp(-c distance) 2**shift / bound, for uniform U of bits `word`.
 
-    Further bits of U are from `stream`.
+    Further bits of U come from `stream`.
     """
     x = Fraction(c) * distance
     # Bits before the binary point of x: an absolute error of x is a relative error of exp(-x).
@@ -114,10 +115,11 @@ class Weights:
     Parameters
     ----------
     distance : float64 array, shape (m,)
-        Each within a relative 2**-50 and an absolute `slack` of the exact distance, which is at
-        least 0. Negative for a run that is excluded. Infinity means "beyond float64".
+        The distances of the runs, with errors of at most a relative 2**-50 and an absolute `slack`.
+        Exact distances are at least 0. A negative number excludes a run. Infinity means "beyond
+        float64".
     c : float
-        Positive, taken as the exact number that it is.
+        Positive; it is used without rounding.
     count : int64 array, shape (m,), optional
         At least 1, at most 2**53; 1 if left out.
     slack : float
@@ -125,7 +127,7 @@ class Weights:
     Raises
     ------
     ValueError
-        Every run is excluded, or the nearest has ``c d > 2**30``.
+        If every run is excluded, or if the nearest run has ``c d > 2**30``.
 
     Notes
     -----
@@ -176,8 +178,8 @@ class Weights:
     ) -> NDArray[np.bool_]:
         """Return which proposed runs are kept, each with probability ``count exp(-c d) / W``.
 
-        `distance` is that of the candidate which the caller has picked in the run, no less than the
-        distance of the run, or that of the run itself. It is as in the constructor; a run of
+        `distance` has the form of the constructor's argument. It is the distance of the run, or of
+        a candidate that the caller has chosen in the run, which is at least as large. A run of
         negative distance is never kept. ``exact(i)`` is the exact number that ``distance[i]``
         approximates.
         """
@@ -216,14 +218,14 @@ def rows(
     Parameters
     ----------
     values : float64 array, shape (r, n), C-contiguous
-        Scores that are neither NaN nor plus infinity. Minus infinity is excluded, but not all of a
-        row. Below 2**20 columns.
+        Scores that are neither NaN nor plus infinity, in fewer than 2**20 columns. Minus infinity
+        excludes a candidate, but at least one of each row must remain.
     best : float64 array, shape (r,)
-        The greatest of each row.
+        The greatest score of each row.
     c : float
     exact : callable
-        ``exact(row, column)`` is the exact distance below the best of its row, of which the float64
-        difference is an approximation, as in `Weights`.
+        ``exact(row, column)`` is the exact distance below the best score of the row. The float64
+        difference approximates it, as in `Weights`.
     stream : BitStream
     slack : float
     draws : int, optional
@@ -236,7 +238,7 @@ def rows(
     Raises
     ------
     ValueError
-        All candidates of a row are excluded.
+        If all candidates of a row are excluded.
     """
     scratch = np.empty(values.shape[1], np.uint64)
     per_row = 1 if draws is None else draws
@@ -260,10 +262,9 @@ def subset_rows(
 ) -> NDArray[np.int64]:
     """Draw a column in each row by permute-and-flip.
 
-    A coin of probability ``exp(-c (best - value))`` is flipped for each column, and one of the
-    heads is drawn uniformly.
-
-    The best of a row is always heads. The parameters are those of `rows`, without slack.
+    A coin of probability ``exp(-c (best - value))`` is flipped for each column. One of the columns
+    with heads is drawn uniformly; the best column always has heads. The parameters are as for
+    `rows`, without slack.
 
     Returns
     -------

@@ -418,7 +418,7 @@ class Sampler:
         axis : int, default 0
             Entries along the other axes move together.
         """
-        rule = "an array, or a list, that can be changed"
+        rule = "a writable array, or a list"
         if isinstance(x, np.ndarray) and type(x) is np.ndarray:
             if not x.ndim or not x.flags.writeable:
                 checks.fail_kind("x", rule, x)
@@ -727,7 +727,7 @@ def _dtype(value: Any, kinds: str = "f") -> np.dtype[Any]:
 
 def _fits(out: Any, shape: tuple[int, ...] | None, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Check the shape and dtype of an array to fill."""
-    rule = f"an array of {dtype} that can be changed"
+    rule = f"a writable array of {dtype}"
     if type(out) is not np.ndarray or out.dtype != dtype or not out.flags.writeable:
         checks.fail_kind("out", rule, out)
     if shape is not None and out.shape != shape:
@@ -809,7 +809,7 @@ def weights_of(p: Any, size: int) -> list[int]:
     An entry that is not a number above 0 counts as 0. If no entry is above 0, all have equal
     weights.
     """
-    rule = f"{size} numbers"
+    rule = f"an array of {size} numbers, one for each candidate"
     probabilities = _private("p", p, rule)
     if probabilities.shape != (size,):
         checks.fail_kind("p", rule, p)

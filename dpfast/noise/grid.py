@@ -1,26 +1,28 @@
 """The public grid of answers, and the base measure of its cells.
 
-Cell ``o`` is the number ``o * grid``. With equal weights, a number that many rows share, such as a
-whole year of age, would compete with the billions of cells between it and the next number, and data
-in a narrow part of the bounds with all cells outside it. So the weight of all cells is divided:
+Cell ``o`` is the number ``o * grid``. If all cells had equal weights, a number that many rows
+share, such as an age in whole years, would compete with billions of cells between it and the next
+such number. And data in a narrow part of the bounds would compete with all cells outside of this
+part. So the total weight is divided:
 
 * nearly half is spread evenly;
 * half is on round numbers, for a median: the multiples of each power of ten from about ``2**-10``
   to ``2**-30`` of the range, spread evenly over the multiples of one power. The coarsest power has
   half of this weight, and each finer one half of the weight of the one before;
-* a 64th is logarithmic around 0: cells at distances from ``2**k`` to ``2**(k + 1)`` grids have the
-  same weight together for each k, on either side, down to about ``2**-16`` of the farther bound,
-  and each nearer cell has the weight of a cell there. For a quantile q another 5/8 of
-  abs(2 q - 1), taken equally from the two parts above, is distributed in this way on one side of 0:
-  above it for q > 1/2, below it for q < 1/2;
-* an 8192th is on the number 0, which many rows may have; no other number has more than twice that.
+* a 64th is logarithmic around 0. For each k and each side, all cells at distances from ``2**k`` to
+  ``2**(k + 1)`` grids together have the same weight. This holds down to about ``2**-16`` of the
+  farther bound; each nearer cell has the weight of a cell there. For a quantile q another part of
+  5/8 abs(2 q - 1), taken equally from the two parts above, is distributed in the same way on one
+  side of 0: above 0 for q > 1/2, and below 0 for q < 1/2;
+* an 8192th is on the number 0, which many rows may have. No other number has more than twice this
+  weight.
 
-Round numbers cost a run of cells at most a factor of 2, and so ln 2 / c ranks, compared with equal
-weights. The logarithmic part helps with bounds that are too wide: for a high quantile few rows
-contradict numbers beyond all rows, and it prefers the nearer ones. On the other side it would cost
-data of tight bounds: low quantiles of one-sided data have all of it between them and the limit
-(`benchmarks/accuracy.py` has both). The weights are a base measure of the exponential mechanism.
-They are public and cost nothing.
+Compared with equal weights, the weight on round numbers takes at most a factor of 2 from a run of
+cells, which is an error of ln 2 / c ranks. The logarithmic part helps if bounds are too wide: for a
+high quantile few rows contradict numbers beyond all rows, and this part prefers the nearer of these
+numbers. It is on one side only, because it would harm low quantiles of one-sided data with tight
+bounds (`benchmarks/accuracy.py` has both). The weights are a base measure of the exponential
+mechanism. They are public and cost nothing.
 """
 
 from __future__ import annotations
@@ -68,8 +70,9 @@ def ends(lo: float, hi: float, grid: float) -> tuple[int, int]:
 class Lattice:
     """Multiples of a public number within bounds, as cells ``first .. last``.
 
-    Cell k represents the float64 nearest to k times `step`, and a row is on the cell with the
-    nearest number, on the upper one of two. Rows beyond the bounds are on the cells at the ends.
+    Cell k is the float64 nearest to k times `step`. A row is on the cell with the nearest number,
+    or on the upper one of two equally near cells. Rows beyond the bounds are on the first or the
+    last cell.
     """
 
     step: Fraction
@@ -105,8 +108,8 @@ class Lattice:
         return self.value(int(self.cells(np.array([x]))[0]))
 
 
-#: The largest numerator or denominator of a lattice, for which float64 is exact; the most cells of
-#: a lattice.
+#: The largest numerator or denominator of a lattice, so that float64 is exact, and the largest
+#: number of cells of a lattice.
 EXACT, MOST = 1 << 52, 1 << 41
 
 
@@ -119,7 +122,7 @@ def integers(lo: float, hi: float) -> Lattice | None:
 
 def lattice(lo: float, hi: float, step: Fraction) -> Lattice:
     """Return the lattice of the multiples of `step` whose float64 lies between `lo` and `hi`."""
-    rule = "a number that has a multiple within the bounds"
+    rule = "a number with a multiple within the bounds"
     first, last = math.ceil(Fraction(lo) / step), math.floor(Fraction(hi) / step)
     # Bounds are binary numbers: 0.7 is slightly less than 7/10, which the user means.
     first -= (first - 1) * step.numerator / step.denominator >= lo
@@ -128,7 +131,7 @@ def lattice(lo: float, hi: float, step: Fraction) -> Lattice:
         checks.fail("granularity", rule, float(step))
     size = max(abs(first), abs(last), 1) * 2 * step.numerator
     if max(size, step.denominator) > EXACT or last - first > MOST:
-        rule = f"a larger number, or one of fewer digits: at most {MOST} multiples may be drawn"
+        rule = "a larger number, or a number with fewer digits, for at most 2**41 multiples"
         checks.fail("granularity", rule, float(step))
     return Lattice(step, first, last)
 
@@ -137,13 +140,13 @@ MIDDLE = Fraction(1, 2)
 #: With at most this many cells, all have equal weight.
 EVEN = 1 << 11
 #: The shares of the total weight: 1/64 is logarithmic, 1/2 is on round numbers, and 1/2**13 is on
-#: 0.
+#: the number 0.
 LOGARITHMIC, ROUND, ATOM = 64, 2, 1 << 13
-#: A further logarithmic share for extreme quantiles: above 0 for q = 1, below 0 for q = 0, and a
-#: smaller one between.
+#: A further logarithmic share for extreme quantiles: above 0 for q = 1, below 0 for q = 0, and
+#: smaller for a q between.
 SLANT = Fraction(5, 8)
-#: Logarithmic weights grow towards 0, but no more after this many halvings of the distance from 0
-#: to the farther end.
+#: Logarithmic weights grow towards 0, until the distance from 0 to the farther end was halved this
+#: many times.
 OCTAVES = 16
 #: The round numbers with larger weights are between 2**-30 and 2**-10 of the range apart.
 COARSEST, FINEST_ROUND = 10, 30
@@ -156,8 +159,8 @@ class Base:
     ----------
     first, last : int
     grid : float, optional
-        The number of a cell is the cell times `grid`. All cells have equal weights if the base is
-        left out, or if cells are few.
+        Cell o is the number ``o * grid``. Without `grid`, or for few cells, all cells have equal
+        weights.
     q : Fraction, default 1/2
         The quantile that is drawn.
     """

@@ -27,7 +27,8 @@ def mills(x: float) -> float:
 def mills_drop(low: float, width: float) -> float:
     """Return the drop of Mills' ratio, M(low) - M(low + width), low >= 0.
 
-    M' = x M - 1, so for a short interval the difference is an integral of a positive function.
+    M' = x M - 1. So for a short interval the drop is computed as the integral of a positive
+    function.
     """
     if abs(width) > 0.25:
         return mills(low) - mills(low + width)
@@ -43,7 +44,7 @@ def mills_drop(low: float, width: float) -> float:
 def bisect(
     holds: Callable[[float], bool], low: float, high: float, steps: int
 ) -> tuple[float, float]:
-    """Bisect an interval at whose lower end alone `holds` is true, and return its ends."""
+    """Bisect an interval; `holds` is true only at its lower end. Return the two ends."""
     for _ in range(steps):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if holds(middle) else (low, middle)

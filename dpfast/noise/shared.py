@@ -1,15 +1,15 @@
-"""Noise on the integers of many groups, a part of which is common to all groups.
+"""Noise for the integers of many groups, a part of which is the same for all groups.
 
-A step changes the integers q of d groups by a vector v of 0 .. L with at most k entries that are
-not 0, all in one direction. Let n be a number that such a step changes by 1, and A_i = q_i - a L n.
-Then A changes by v - a L, which is shorter than v if k is near d, and q_i = A_i + a L n. The
-released numbers are A and n, with separate noise over all integers, in units of 1 / u for a = t / u
-(`measurement.choice`, *Units that come in few of many groups*, has the norms and the parts of the
-loss). The answer is a function of these, so it costs no more; and n cancels: the answer is q_i +
-(z_i + t L z) / u for the noise z_i of A_i and z of n. So n need not be counted.
+Between neighbors, the integers q of d groups change by a vector v of integers from 0 to L, all in
+one direction, of which at most k are not 0. Let n be a number that changes by 1, and A_i = q_i - a
+L n. Then A changes by v - a L, which is shorter than v if k is close to d. A and n get separate
+noise, in units of 1 / u for a = t / u (`measurement.choice`, *Units that come in few of many
+groups*, has the norms and the parts of the loss). The answer is A_i + a L n with this noise, so it
+costs no more than A and n. n cancels: the answer is q_i + (z_i + t L z) / u, where z_i is the noise
+of A_i and z the noise of n. So n need not be counted.
 
-The last sum is rounded to an integer at random, up with a probability equal to its fraction, which
-is unbiased and adds (1 - 1 / u^2) / 6 to the variance.
+The sum is rounded to an integer at random: up with a probability equal to its fraction. This is
+unbiased, and adds (1 - 1 / u^2) / 6 to the variance.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from .choice import uniform
 
 @dataclass(frozen=True, slots=True)
 class SharedNoise:
-    """Integer noise for many groups, a part of which is common to all groups.
+    """Integer noise for many groups, a part of which is the same for all groups.
 
     Parameters
     ----------
     parts : BoxNoise
-        The noise of n and that of each A_i.
+        The noise of n, and the noise of each A_i.
     times : int
-        How many times the noise of n is in a group, t L.
+        t L: how many times the noise of n is added to a group.
     unit : int
         u.
     """
@@ -62,7 +62,7 @@ class SharedNoise:
         return math.hypot(self.times * shared / self.unit, group / self.unit, math.sqrt(rounding))
 
     def half_width(self, failure: float) -> int:
-        """Return the half-width that the noise of a group exceeds with a failure probability."""
+        """Return a bound that the noise of a group exceeds with probability at most `failure`."""
         factors = {0: Fraction(self.times, self.unit), 1: Fraction(1, self.unit)}
         size = self.parts.sum_half_width(failure, factors)
         return math.floor(size + 1 - Fraction(1, self.unit))

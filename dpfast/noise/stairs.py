@@ -13,29 +13,28 @@ more than one stair. No probability changes by more than a factor b or 1 / b, so
 epsilon-DP. This holds for every core. It is a statement about the integers that are drawn: nothing
 is rounded.
 
-Among all noise for a sensitivity D, none has a smaller variance or mean absolute value than the
-best staircase (Geng and Viswanath). For D = 1 it is discrete Laplace noise. Laplace noise whose
-sensitivity is many cells is a staircase of many flat steps.
+No noise for a sensitivity D has a smaller variance or mean absolute value than the best staircase
+(Geng and Viswanath). For D = 1 the best staircase is discrete Laplace noise.
 
 In zCDP its loss counts like every pure loss, as epsilon tanh(epsilon / 2). The exact loss is hardly
-less: the privacy loss is epsilon or -epsilon except for R < z < D - R, where z and its neighbor are
-both on the first stair.
+less: the privacy loss is epsilon or -epsilon for all z except R < z < D - R, where z and its
+neighbor are both on the first stair.
 
 *The core.* For a core of g D and many cells, the variance is D^2 times a function of g and b with a
 single minimum,
 
     g = ((b (1 + b) / 2)^(1/3) - b) / (1 - b).
 
-This is the published formula, in a form without cancellation. The standard deviation is then .98,
-.92, .83, .61 and .21 of that of Laplace noise, for an epsilon of 1, 2, 3, 5 and 10. The mean size
-is .96, .86, .73, .49 and .15 of it. Both are less at every epsilon. (The least mean size has g = 1
-/ (1 + e^(epsilon / 2)), and a larger variance.)
+This is the published formula, in a form without cancellation. For an epsilon of 1, 2, 3, 5 and 10,
+the standard deviation is .98, .92, .83, .61 and .21 times that of Laplace noise. The mean size is
+.96, .86, .73, .49 and .15 times that of Laplace noise. Both are smaller for every epsilon. (The
+least mean size has g = 1 / (1 + e^(epsilon / 2)), with a larger variance.)
 
 *Sampling.* A number is beyond stair 0 with the probability
 
     2 D b / (2 D b + (2 R + 1) (1 - b)).
 
-Random bits decide this: 64, and more with arbitrary precision if these do not suffice
+64 random bits decide this, and further bits with arbitrary precision if 64 are not enough
 (`distributions.exact`). Beyond stair 0, the number is uniform among the 2 D numbers of stair k + 1,
 where P(k) = (1 - b) b^k for k >= 0. So k is a discrete Laplace number of scale 1 / epsilon, given
 that it is not negative.
@@ -44,16 +43,16 @@ that it is not negative.
 change at once. Its stair is the least l with |z_i| <= R_i + l D_i for all i. A change within the
 box of all D_i changes the stair by at most 1, for the same reason. So noise with probabilities
 proportional to b^stair(z) is epsilon-DP. It is a mixture over l, with weights b^l prod(2 (R_i + l
-D_i) + 1), of uniform points of the boxes |z_i| <= R_i + l D_i. It is to noise by the norm of the
-box (`box`) as a staircase is to Laplace noise.
+D_i) + 1), of uniform points of the boxes |z_i| <= R_i + l D_i. This is the staircase form of the
+noise by the norm of the box (`box`).
 
-A count has D = 1 and R = 0, and so no noise at all on stair 0. Next to a sum it costs little if
-epsilon is large. All cores are the same part g of their D_i. g is from a public list of powers of
-2^(-1/8). It is the one with the least mean of the variances, in units of D_i^2, for so many counts
-and other integers.
+A count has D = 1 and R = 0, so it has no noise on stair 0. If epsilon is large, a count adds little
+noise to a sum that is released with it. Each core is g D_i, with the same g for all. g is the power
+of 2^(-1/8), from a public list, that gives the least mean of the variances in units of D_i^2. It
+depends only on the numbers of counts and of other integers.
 
-l is drawn by comparing one uniform number with P(l >= 1), P(l >= 2) and so on. This is exact, too:
-64 bits are used for each of many vectors, and arbitrary precision if these do not suffice.
+To draw l, one uniform number is compared with P(l >= 1), P(l >= 2) and so on. This is exact, too:
+the number has 64 bits, and more with arbitrary precision if these are not enough.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ class Staircase:
 
     @property
     def weights(self) -> tuple[float, float]:
-        """The weights of the core and of all beyond it, in units of one integer of the core."""
+        """The weights of the core and of all beyond it; a core's integer has the weight 1 - b."""
         rate = self.epsilon
         return (2 * self.core + 1) * -math.expm1(-rate), 2 * self.step * math.exp(-rate)
 
@@ -114,8 +113,9 @@ class Staircase:
     def deviation(self) -> float:
         """The standard deviation of the noise.
 
-        The noise is the mixture of uniform numbers of the boxes |z| <= a, a = R + l D, with weights
-        b^l (2 a + 1), of variance a (a + 1) / 3. So it is made of the powers of a geometric l.
+        The noise is a mixture of uniform integers with |z| <= a, where a = R + l D has the weight
+        b^l (2 a + 1). The variance of one of these is a (a + 1) / 3. So the variance follows from
+        the moments of a geometric l.
         """
         b, fall = math.exp(-self.epsilon), -math.expm1(-self.epsilon)
         r, d = float(self.core), self.step / fall
@@ -128,8 +128,8 @@ class Staircase:
     def half_width(self, failure: float) -> int:
         """Return a half-width that the noise exceeds with a probability of at most `failure`.
 
-        Within a stair the tail is linear: P(|Z| > R + g D + j) is that of j = 0, times 1 - (1 - b)
-        j / D. Up to 2**-40 of it is added for rounding.
+        Within a stair the tail is linear: P(|Z| > R + l D + j) is P(|Z| > R + l D) times 1 - (1 -
+        b) j / D. A relative 2**-40 is added for rounding.
         """
         inside, beyond = self.weights
         total, fall = inside + beyond, -math.expm1(-self.epsilon)
@@ -145,9 +145,9 @@ class Staircase:
     def waves(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the characteristic function of the noise.
 
-        With a = R + l D, e^(i u z) adds up to sin(u (a + 1/2)) / sin(u / 2) over |z| <= a. So it is
-        the imaginary part of e^(i u (R + 1/2)) / (1 - b e^(i u D)), over sin(u / 2) and over the
-        same for u = 0. At multiples of 2 pi it is 1.
+        Let a = R + l D. The sum of e^(i u z) over |z| <= a is sin(u (a + 1/2)) / sin(u / 2). So the
+        result is the imaginary part of e^(i u (R + 1/2)) / (1 - b e^(i u D)), divided by sin(u / 2)
+        and by the value for u = 0. At multiples of 2 pi it is 1.
         """
         b, half = math.exp(-self.epsilon), np.sin(u / 2)
         fall = -math.expm1(-self.epsilon)
@@ -200,7 +200,7 @@ class Staircase:
 
 @lru_cache(maxsize=256)
 def _open(noise: Staircase) -> tuple[np.uint64, np.uint64]:
-    """Return the first and last 64-bit word that leaves open if a number is beyond the core."""
+    """Return the first and last 64-bit word that does not decide if a number is beyond the core."""
     mp = context(256)
     near = int(mp.ldexp(noise.part_beyond(mp), 64))
     return np.uint64(max(0, near - 1)), np.uint64(min(near + 1, 2**64 - 1))
@@ -212,8 +212,9 @@ def best_cores(
 ) -> tuple[float, float]:
     """Return the best core, as a part of each sensitivity, and the root of the mean variance.
 
-    Each variance is in units of the squared sensitivity; `others` have many cells. All `counts`
-    together have a `share` of the weight in the mean, by default in proportion to their number.
+    Each variance is in units of the squared sensitivity. `others` is the number of integers with a
+    large sensitivity. In the mean, all `counts` together have the weight `share`, which is by
+    default proportional to their number.
     """
     k = counts + others
     of_counts, of_others = (counts, others) if share is None else (k * share, k * (1 - share))
@@ -238,7 +239,7 @@ class JointStaircase:
 
     @classmethod
     def of(cls, epsilon: Fraction, steps: Sequence[int], core: float | None = None) -> Self:
-        """Return the joint noise for an epsilon and sensitivities, with cores of a part of each."""
+        """Return the joint noise for an epsilon and sensitivities; a core is a part of its step."""
         rate, counts = float_down(epsilon), sum(1 for step in steps if step == 1)
         if core is None:
             core = best_cores(rate, counts, len(steps) - counts)[0]
@@ -246,7 +247,7 @@ class JointStaircase:
         return cls(rate, tuple(steps), tuple(min(int(part * d), d - 1) for d in steps))
 
     def size(self, level: int) -> int:
-        """Return how many vectors are on the levels up to `level`."""
+        """Return the number of vectors whose level is at most `level`."""
         return math.prod(2 * side + 1 for side in self.sides(level))
 
     def draw(self, stream: BitStream) -> list[int]:
@@ -282,7 +283,7 @@ class JointStaircase:
         return [r + level * d for r, d in zip(self.cores, self.steps, strict=True)]
 
     def _level(self, tail: Tail) -> int:
-        """Return the level that a uniform number decides."""
+        """Return the level that belongs to a uniform number."""
         level = 0
 
         def reaches(mp: Any) -> Any:
@@ -294,10 +295,11 @@ class JointStaircase:
         return level
 
     def half_width(self, failure: float, index: int) -> Fraction:
-        """Return the half-width that the noise of an integer exceeds with a failure probability.
+        """Return the half-width of the noise in an integer, in units of its sensitivity.
 
-        The unit is its sensitivity. On a level it is uniform between -(a + 1/2) and a + 1/2,
-        rounded, so its tail is 1 - (h + 1/2) / (a + 1/2).
+        The noise exceeds the half-width with a probability of at most `failure`. On a level the
+        noise is a rounded uniform number between -(a + 1/2) and a + 1/2, so its tail is 1 - (h +
+        1/2) / (a + 1/2).
         """
         weight, step = self.weights, self.steps[index]
         side = (self.cores[index] + 0.5) / step + np.arange(self._reach)
@@ -329,7 +331,7 @@ class JointStaircase:
 
 @lru_cache(maxsize=64)
 def _ends(noise: JointStaircase) -> list[tuple[np.uint64, np.uint64]]:
-    """Return for each level but 0 the first and last 64-bit word that leaves it open."""
+    """Return for each level above 0 the first and the last 64-bit word that does not decide it."""
     mp = context(256)
     near = [int(mp.ldexp(mp.make_mpf(tail), 64)) for tail in _tails(noise, 256)]
     pairs = [(max(0, word - 1), min(word + 1, 2**64 - 1)) for word in near]
@@ -340,7 +342,7 @@ def _ends(noise: JointStaircase) -> list[tuple[np.uint64, np.uint64]]:
 def _tails(noise: JointStaircase, precision: int) -> list[Any]:
     """Return the tails P(l >= 1), P(l >= 2) .. of the level, as raw mpmath numbers.
 
-    The omitted part is less than 2**-precision of the smallest term that counts.
+    The sum of all omitted terms is less than 2**-precision of the smallest term that counts.
     """
     mp = context(precision)
     terms, factor = [mp.mpf(noise.size(0))], mp.exp(-mp.mpf(noise.epsilon))

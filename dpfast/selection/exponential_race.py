@@ -1,19 +1,18 @@
-"""Draws from the exponential mechanism for one read of the scores: a race of exponential clocks.
+"""Draws from the exponential mechanism with one read of the scores: a race of exponential clocks.
 
 ``c score + Gumbel`` is minus the logarithm of the first arrival of a Poisson process of rate
-``exp(c score)``, so the winner of the mechanism is the candidate that arrives first.
+``exp(c score)``. So the drawn candidate is the one that arrives first.
 
-Candidates are taken in blocks. One pass finds the distance between the best of each block and the
-best of all. A block is then proposed at the rate at which its candidates would arrive if each was
-as good as the best of them. A proposal names a uniform slot of the block, and a coin keeps it with
-probability ``exp(-c (best of the block - score))``. Accepted proposals arrive exactly as in the
-full race, and no candidate's noise is ever drawn. Further arrivals are further independent draws.
-The order in which new candidates turn up is the order of the noisy scores, so the first k are the
-top k.
+Candidates are in blocks. One pass finds how far the best score of each block is below the best of
+all. A block is proposed at the rate at which its candidates would arrive if all had the best score
+of the block. A proposal is a uniform candidate of the block, and a coin accepts it with probability
+``exp(-c (best of the block - score))``. The accepted proposals arrive exactly as in the full race,
+without noise for each candidate. Further arrivals are further independent draws. New candidates
+arrive in the order of the noisy scores, so the first k different ones are the top k.
 
 Later arrivals do not depend on earlier ones, so the rates may change between two batches of
 proposals. A block whose proposals are often rejected is opened: each of its candidates then races
-separately and is hardly ever rejected. Candidates that are already among the top k are taken away.
+separately and is hardly ever rejected. Candidates that are already among the top k are removed.
 """
 
 from __future__ import annotations
@@ -25,29 +24,31 @@ from .._kernels.rng import BitStream
 from ..noise.choice import Weights
 from .scores import PlainScores, Scores
 
-#: Up to this many candidates, each one races separately from the start.
+#: With at most this many candidates, each one races separately from the start.
 SMALL = 4096
-#: The most and the fewest candidates of a block.
+#: The largest and the smallest number of candidates in a block.
 LONGEST, SHORTEST = 256, 16
-#: The most blocks: only their maxima and bounds are in memory.
+#: The largest number of blocks, because their maxima and bounds are in memory.
 BLOCKS = 1 << 22
-#: Proposals in the first batch, and in the largest.
+#: The number of proposals in the first batch, and in the largest batch.
 FIRST, LARGEST = 32, 1 << 13
-#: Candidates whose scores are read together.
+#: How many candidates have their scores read together.
 LOOK = 1 << 16
-#: New rates pay once one proposal was rejected for every so many runs (blocks and candidates).
+#: New rates are worth their cost after one rejected proposal for so many runs (blocks and
+#: candidates).
 PATIENCE = 16
-#: Blocks are opened until one in `PART` candidates, or `ENOUGH` of them if that is more, races
-#: separately.
+#: Blocks are opened until one in `PART` candidates races separately, or `ENOUGH` candidates if that
+#: is more.
 PART, ENOUGH = 16, 1 << 14
 
 
 def block_length(count: int, draws: int) -> int:
     """Return the number of candidates in a block, a power of two, from public numbers only.
 
-    If scores differ a lot, a block has one good candidate, so a draw takes about as many proposals
-    as a block has candidates, until the block is opened. As measured, a proposal costs about as
-    much as 10 blocks: ``count / length`` and ``10 draws length`` must be small together.
+    If scores differ a lot, each block has one good candidate. Then a draw takes about as many
+    proposals as a block has candidates, until the block is opened. By measurement a proposal costs
+    about as much as 10 blocks, so the sum of ``count / length`` and ``10 draws length`` should be
+    small.
     """
     if count <= SMALL:
         return 1
@@ -60,7 +61,7 @@ def block_length(count: int, draws: int) -> int:
 
 
 class Race:
-    """Exponential clocks over scores, which are read here: the first clock to ring is drawn.
+    """Exponential clocks of candidates, whose scores are read here: the first to ring is drawn.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ class Race:
     c : float
         Candidate j arrives at the rate ``exp(-c distance(j))``.
     draws : int
-        The approximate number of draws: it determines the length of a block.
+        About the number of draws, which determines the length of a block.
 
     Raises
     ------
@@ -104,14 +105,14 @@ class Race:
             proposals = self._next(proposals, len(arrived), size - have)
 
     def _next(self, proposals: int, arrived: int, wanted: int) -> int:
-        """Return the size of the next batch of proposals, and open blocks if that pays."""
+        """Return the size of the next batch of proposals, and open blocks if this saves time."""
         needed = 32 + 5 * wanted * proposals // (4 * arrived) if arrived else LARGEST
         if min(self._waste, needed) * PATIENCE > max(self._runs, SMALL):
             self._open()
         return min(2 * proposals, needed, LARGEST)
 
     def _weigh(self) -> None:
-        """Set the rates of the runs: blocks with all their slots, then single candidates."""
+        """Set the rates of the runs: of blocks with all their candidates, then of single ones."""
         distance, count = self.peaks, None
         if len(self._single):
             distance = np.concatenate([distance, self.scores.distance(self._single)])
@@ -148,7 +149,7 @@ class Race:
         return arrived
 
     def _open(self) -> None:
-        """Open the blocks that were most often rejected: their candidates race separately."""
+        """Open the blocks with the most rejections: their candidates then race separately."""
         vain = np.concatenate(self._vain)
         self._vain, self._waste = [], 0
         blocks, times = np.unique(vain, return_counts=True)
@@ -166,12 +167,12 @@ class Race:
         self._weigh()
 
     def _leave(self) -> None:
-        """Remove candidates that were drawn already from those that race separately."""
+        """Remove drawn candidates from those that race separately."""
         self._single = self._single[~np.isin(self._single, self._gone)]
 
 
 class Top(Race):
-    """A race until `k` different candidates have arrived, which can be run once."""
+    """A race that ends after `k` different candidates have arrived; it can be run once."""
 
     scores: PlainScores
 
@@ -194,7 +195,7 @@ class Top(Race):
         return allowed
 
     def first(self, stream: BitStream) -> NDArray[np.int64]:
-        """Return the first `k` candidates to arrive, in order; at least `k` must be allowed."""
+        """Return the first `k` candidates in the order of arrival; at least `k` must be allowed."""
         k = self.k
         order: dict[int, None] = {}
         proposals = FIRST

@@ -4,12 +4,13 @@ Every candidate i flips a coin of probability ``p_i = exp(-c d_i)``, where ``d_i
 below the best score. The first candidate in a random order whose coin shows heads is chosen. The
 order is that of independent uniform times ``T_i``.
 
-Candidates with heads and a time before some t are drawn without a look at the others. In a whole
+First come the candidates with heads and a time before some t; few scores are read for them. In a
 block of 64 candidates ``p_i t`` is at most ``2**-e``. So 64 coins of probability ``2**-e`` leave
-few candidates (mostly none, which takes one random byte), and a coin of probability ``p_i t 2**e``
-decides about each of these. If some have heads, each of them is equally likely to be the first. If
-none has, the coins are flipped for the time after t, with the probability of heads after t given no
-heads before. The choice of t, and how loose ``2**-e`` is, change the time but not the distribution.
+few candidates (mostly none, which takes one random byte). A second coin of probability ``p_i t
+2**e`` decides about each of these. If some candidates have heads, each of them is equally likely to
+be the first. If none has heads, the coins are flipped again for the time after t, with the
+probability of heads after t given no heads before. The choices of t and e change the running time,
+but not the distribution.
 
 McKenna and Sheldon, "Permute-and-Flip: A new mechanism for differentially private selection",
 NeurIPS 2020.
@@ -33,17 +34,17 @@ from ..noise.distributions.exact import Tail
 from .scores import Scores
 
 LN2 = math.log(2)
-#: The time t is chosen so that at most about this many candidates remain for exact coins. On
-#: average at least one in 64 to 128 of them shows heads, so times after t are rarely needed.
+#: t is chosen so that about this many candidates or fewer remain for exact coins. On average at
+#: least one in 64 to 128 of these shows heads, so times after t are rarely needed.
 FEW = 8192
-#: The size of the buffer for candidates that remain. If there are more, it is filled again.
+#: The size of the buffer for remaining candidates. If there are more, the buffer is filled again.
 ROOM = 1 << 14
 
 
 class Flips:
-    """The sampler of permute-and-flip over scores, which it reads in one pass.
+    """The sampler of permute-and-flip, which reads the scores in one pass.
 
-    `c` is positive and meant exactly.
+    `c` is positive, and used without rounding.
     """
 
     def __init__(self, scores: Scores, c: float) -> None:
@@ -64,7 +65,7 @@ class Flips:
         raise AssertionError("permute-and-flip always accepts the best candidate")
 
     def _between(self, after: bool, stream: BitStream) -> int | None:
-        """Return the first candidate with heads before ``t = 2**-shift``, or after t, if any."""
+        """Return the first candidate with heads before ``t = 2**-shift``, else after t, else None."""
         out = np.empty(ROOM, np.int64)
         winner, heads, at = None, 0, 0
         while at < len(self._exponents):
@@ -74,7 +75,8 @@ class Flips:
             left = left[self._heads(left, after, stream)]
             heads += len(left)
             if len(left):
-                # Replaces the winner so that each candidate with heads is equally likely to stay.
+                # Replace the winner at random, so that each candidate with heads is equally likely
+                # to remain.
                 index = below(heads, stream)
                 if index < len(left):
                     winner = int(left[index])
@@ -85,11 +87,12 @@ class Flips:
     ) -> NDArray[np.bool_]:
         """Flip the exact coins of the remaining candidates, and return which of them show heads.
 
-        The coins have probability ``p 2**e``, or, given that no coin showed heads up to time t,
-        ``(1 - t) / (1 - p t)`` times that. 64 random bits are compared with its float64 value, and
-        an exact comparison follows if the error of that value leaves it open. For x up to 2**20 the
-        relative error is below (x + e + 1) 2**-48, and an error in the distance counts at most
-        twice. For larger x, only 64 zero bits come near the probability.
+        A coin has the probability ``p 2**e``. For the time after t it is ``(1 - t) / (1 - p t)``
+        times as much, given that no coin showed heads before t. 64 random bits are compared with
+        the float64 value of the probability. If the error of this value does not decide, an exact
+        comparison follows. For x up to 2**20 the relative error is below (x + e + 1) 2**-48, and an
+        error in the distance counts at most twice. For larger x, only 64 zero bits come near the
+        probability.
         """
         distance = self.scores.distance(candidates)
         exponents = self._exponents[candidates // BLOCK]

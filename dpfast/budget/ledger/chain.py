@@ -1,17 +1,18 @@
-"""The rows of a ledger as one chain of seals, in the order in which they were written.
+"""The rows of a ledger file as a chain of digests, which detects changed and lost rows.
 
-Each row has a seal: a digest of itself and of its predecessor (for an entry the entry before it,
-for a key or an answer its entry, for a turn the turn before it). The table `steps` lists the rows
-in the order in which they were written: step k has the name of the row and a digest of its seal and
-of step k - 1. The last step and the sums are sealed together in `state`. So a row that is changed,
-added or lost is detected, even the last one. Someone who has seen step k can check from its seal
-alone whether all rows up to then are still there (`held`).
+Each row has a seal: a digest of the row and of the seal of its predecessor. The predecessor of an
+entry is the entry before it, and that of a key or an answer is its entry. The predecessor of a turn
+(one answer of a stream) is the turn before it. The table `steps` lists all rows in the order in
+which they were written. Step k has the name of a row, and a digest of the row's seal and of step k
+- 1. `state` has a seal of the last step and of the sums. So a row that is changed, added or lost is
+detected, even if it is the last one. Whoever has seen step k can check by its digest alone whether
+all rows up to it are still there (`held`).
 
-A ledger of form 1 has no steps, and no seals of answers and secrets; form 2 has no column for the
-unit, form 3 no identity of the file, and form 4 no column for records. Each is read unchanged,
-without a unit as one of rows, and the next write upgrades it to form 5 (`renew`). The unit is part
-of a seal only if it is a person, and the record only if there is one, so seals of rows do not
-change.
+There are five versions of the format. Version 1 has no steps, and no seals of answers and secrets.
+Version 2 has no column for the privacy unit, version 3 has no identity of the file, and version 4
+has no column for records. Old ledgers can be read; without a unit, their unit is a row. The next
+write upgrades them to version 5 (`renew`). A seal covers the unit only if it is a person, and the
+record only if there is one. So the upgrade does not change the seals of old rows.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ VERSION = 5
 STEPS = """
 CREATE TABLE steps (step INTEGER PRIMARY KEY, what TEXT NOT NULL UNIQUE, seal TEXT NOT NULL);
 """
-#: The table of directories in which the ledger has been (`File.identity`): where it was made, and
-#: where it was moved, with the times.
+#: The table of the directories in which the ledger was made and to which it was moved, with times
+#: (`File.identity`).
 DIRECTORIES = """
 CREATE TABLE places (
     place INTEGER PRIMARY KEY, time TEXT NOT NULL, process TEXT NOT NULL, identity TEXT NOT NULL,
@@ -52,8 +53,8 @@ NAMES = {
     "turns": ("line", "turn"),
     "places": ("place",),
 }
-#: Tables of rows that belong to an entry. The digest of such a row is computed from the digest of
-#: the entry, the words that come first here, and these columns.
+#: Tables of rows that belong to an entry. The seal of such a row is a digest of the seal of the
+#: entry, of these first words, and of these columns.
 OF_ENTRIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "keys": ((), ("key",)),
     "answers": (("answer",), ("time", "answer")),
@@ -75,7 +76,7 @@ class Damaged(Exception):
 
 
 class LastRow(NamedTuple):
-    """The last row of a ledger at some time: of `steps`, or of `lines` if there are none."""
+    """The last row of a ledger at some time: in `steps`, or in `lines` if there are no steps."""
 
     table: str
     number: int
@@ -131,13 +132,13 @@ def renumber(db: Connection, version: int) -> None:
 
 
 def begin(db: Connection, first: str) -> None:
-    """Make the table of steps, the chain of seals; the first step is the ledger itself."""
+    """Make the table of steps; the first step is the ledger itself."""
     define(db, STEPS + guards("steps"))
     db.execute("INSERT INTO steps VALUES (0, 'ledger', ?)", (first,))
 
 
 def later(db: Connection, table: str) -> str:
-    """Return the `LATER` columns of a table as SQL, with NULL for those the ledger's form lacks."""
+    """Return the `LATER` columns of a table as SQL, with NULL for columns that the ledger lacks."""
     columns = [(first, column) for first, named, column in LATER if named == table]
     return ", ".join(
         column.split()[0] if first <= db.version else "NULL" for first, column in columns
@@ -145,7 +146,7 @@ def later(db: Connection, table: str) -> str:
 
 
 def grow(db: Connection, table: str, **row: object) -> None:
-    """Insert a row, which has its seal, into a table, and its step into the chain."""
+    """Insert a sealed row into a table, and add its step to the chain."""
     placeholders = ", ".join("?" * len(row))
     db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({placeholders})", (*row.values(),))
     _step(db, " ".join([table, *(str(row[column]) for column in NAMES[table])]), str(row["seal"]))
@@ -170,7 +171,7 @@ def last(db: Connection) -> LastRow:
 
 
 def held(db: Connection, row_seen: LastRow) -> bool:
-    """Return whether the ledger still holds a row that was seen, and so all rows before."""
+    """Return whether the ledger still has a row that was seen, and so all rows before it."""
     if row_seen.number == 0:
         return True  # no row was seen but the header, which is checked elsewhere
     if not has(db, row_seen.table):
@@ -182,7 +183,7 @@ def held(db: Connection, row_seen: LastRow) -> bool:
 
 
 def check(db: Connection, table: str, name: str, seal: str | None) -> None:
-    """Raise `Damaged` unless the steps hold a row of that name with this seal, or none for None."""
+    """Raise `Damaged` unless the steps have a row of this name with this seal, or none for None."""
     if db.version == 1:
         return
     both = "SELECT a.seal, b.seal FROM steps a LEFT JOIN steps b ON b.step = a.step - 1 "
@@ -195,7 +196,7 @@ def check(db: Connection, table: str, name: str, seal: str | None) -> None:
 
 
 def whole(db: Connection, first: str, most: int | None = None) -> None:
-    """Raise `Damaged` unless the ledger's rows are exactly those that its steps list.
+    """Raise `Damaged` unless the rows of the ledger are exactly the rows that its steps list.
 
     If there are more than `most` steps, only the last ones are checked.
     """
@@ -238,7 +239,7 @@ def _rows_named(db: Connection, names: Iterable[str]) -> Iterator[tuple[str, str
 
 
 def check_sums(db: Connection) -> LastRow:
-    """Return the last row, or raise `Damaged` if the sums are not those sealed with that row."""
+    """Return the last row; raise `Damaged` if the sums differ from the sums sealed with it."""
     *parts, seal = sums(db)
     (lines,) = db.execute("SELECT ifnull(max(line), 0) FROM lines").fetchone()
     if lines != parts[0]:
@@ -285,7 +286,7 @@ def identities(db: Connection, first: str) -> list[str]:
 
 
 def put(db: Connection, first: str, when: str, by: str, identity: str) -> None:
-    """Record the identity of the ledger's file, and of its directory, from now on."""
+    """Record the identity of the ledger's file and of its directory, which is valid from now on."""
     number = len(identities(db, first)) + 1
     seal = text.seal(first, "place", str(number), when, by, identity)
     grow(db, "places", place=number, time=when, process=by, identity=identity, seal=seal)
@@ -303,7 +304,7 @@ class OfEntry(NamedTuple):
 
 
 def rows_of(db: Connection, table: str, where: str = "", *values: object) -> list[OfEntry]:
-    """Return rows of a table that belong to entries, after a check of the rows' seals."""
+    """Check the seals of rows that belong to entries, and return the rows."""
     if not has(db, table):
         return []
     begin, columns = OF_ENTRIES[table]
@@ -318,7 +319,7 @@ def rows_of(db: Connection, table: str, where: str = "", *values: object) -> lis
 
 
 def row_of(db: Connection, table: str, name: str | int) -> OfEntry | None:
-    """Return the row with a name, or None, after a check of its seal and its step."""
+    """Return the row with a name, or None; first check its seal and its step."""
     rows = rows_of(db, table, f"WHERE {table}.{NAMES[table][0]} = ?", name)
     check(db, table, str(name), rows[0].seal if rows else None)
     return rows[0] if rows else None
@@ -334,7 +335,7 @@ def add(db: Connection, table: str, line: int, *parts: str) -> str:
 
 
 def hidden(db: Connection, line: int, state: str) -> str:
-    """Return the seal of a stream's secret, chained to the seal of the stream's last turn."""
+    """Return the seal of a stream's secret, which covers the seal of the stream's last turn."""
     query = "SELECT seal FROM turns WHERE line = ? ORDER BY turn DESC LIMIT 1"
     row = db.execute(query, (line,)).fetchone()
     row = row or db.execute("SELECT seal FROM streams WHERE line = ?", (line,)).fetchone()
@@ -345,7 +346,7 @@ def hidden(db: Connection, line: int, state: str) -> str:
 
 
 def renew(db: Connection, first: str) -> None:
-    """Upgrade a ledger of an earlier form, which was checked, to this form."""
+    """Upgrade a checked ledger of an earlier version to this version."""
     if db.version == 1:
         _seal_all(db, first)
     for since, table, column in LATER:
@@ -357,7 +358,7 @@ def renew(db: Connection, first: str) -> None:
 
 
 def _seal_all(db: Connection, first: str) -> None:
-    """Add the seals of form 2 to a ledger of form 1."""
+    """Add the seals of version 2 to a ledger of version 1."""
     define(db, "DROP TRIGGER IF EXISTS no_UPDATE_answers")
     define(db, "ALTER TABLE answers ADD COLUMN seal TEXT NOT NULL DEFAULT ''")
     both = "SELECT answers.line, answers.time, answer, lines.seal FROM answers "

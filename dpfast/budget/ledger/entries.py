@@ -18,7 +18,7 @@ from ...privacy import ZCDP, Loss, Pure
 
 #: The periods after which a limit can renew: those of the calendar, in UTC.
 PERIODS = ("day", "week", "month", "year")
-#: A zero for amounts that a ledger does not use. All share it, so that no new fraction is made.
+#: The zero of amounts that a ledger does not use; it is shared, so that no new fraction is made.
 ZERO = Pure.delta
 
 
@@ -80,11 +80,11 @@ class Spend:
     Parameters
     ----------
     loss : Pure, Approx or ZCDP
-        The loss of the call under its own relation.
+        The loss of the call, under the relation `neighbors`.
     neighbors : {"replace", "add-remove"}
         The relation that `loss` is for.
     what : str
-        The mechanism, as the library describes it.
+        A public description of the release.
     note : str
         A note of the user; see `Budget.noted`.
     time : str
@@ -93,13 +93,14 @@ class Spend:
     process : str
         The process and its machine, as ``number@name``.
     counted : Amounts
-        What the spend took from the ledger, whose relation or kind of loss may be another.
+        The amounts that the ledger charged; its relation or kind of loss may differ from the
+        call's.
     answer : object
-        None, unless the user called `Budget.record`.
+        The answer, if the user recorded it with `Budget.record`; else None.
     ids : str or None
-        The name of the id whose people the loss is about; None for a loss of rows.
+        The name of the column of ids if the privacy unit is a person; None if it is a row.
     record : mapping or None
-        All that is public of the release, in the types of JSON; None in entries of before.
+        All public facts about the release, in the types of JSON. None in entries without a record.
     """
 
     loss: Loss
@@ -116,7 +117,7 @@ class Spend:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state on which the decision about the next spend depends."""
+    """The state of a ledger, on which the decision about the next spend depends."""
 
     spent: Amounts
     neighbors: Neighbors | None
@@ -128,7 +129,7 @@ class State:
     def at(self, period: str, time: str) -> State:
         """Return the state at a time: in a new period nothing is spent yet.
 
-        If the clock was set back, the time stands still until the clock reaches the last entry.
+        If the clock was set back, the time of the last entry is used until the clock has passed it.
         """
         time = max(time, self.time)
         is_new = self.time and began(period, self.time) < began(period, time)
@@ -136,7 +137,7 @@ class State:
 
     @property
     def unit(self) -> Unit | None:
-        """The privacy unit of the limit; None before the creator or a spend declares one."""
+        """The privacy unit of the limit; None until the creator or the first spend declares it."""
         return Unit(self.ids) if self.entries or self.ids is not None else None
 
 
@@ -145,7 +146,7 @@ Decide = Callable[[State], tuple[Spend, State]]
 
 
 def now() -> str:
-    """Return the time of an entry, in UTC; only limits that renew depend on the time."""
+    """Return the time now, in UTC, for an entry."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
@@ -160,7 +161,7 @@ def began(period: str, time: str) -> date:
 
 
 def process() -> str:
-    """Return the number and the machine of this process, as entries hold them."""
+    """Return the number and the machine of this process, as entries show them."""
     return f"{os.getpid()}@{machine()}"
 
 
@@ -179,11 +180,12 @@ class _Step:
 
 
 class Memory:
-    """Ledger entries in memory, which end with the process; deciding and adding are one step.
+    """Ledger entries in memory, which end with the process.
 
-    The addition is `dict.setdefault`, which Python never interrupts half way. If several threads,
-    or a thread and its signal handler, decide from the same state, one adds its entry, and the
-    others decide again. So there is no lock that a fork could copy in a locked state.
+    An entry is added by `dict.setdefault`, which Python never interrupts half way. If several
+    threads, or a thread and its signal handler, decide from the same state, one of them adds its
+    entry, and the others decide again. So there is no lock, which a fork could copy in a locked
+    state.
     """
 
     def __init__(self, neighbors: Neighbors | None, ids: str | None) -> None:
@@ -196,7 +198,7 @@ class Memory:
         return self._last().state
 
     def append(self, decide: Decide, key: str | None = None) -> int:
-        """Add an entry, unless one has the key, and return the number of the entry."""
+        """Add an entry and return its number; if an entry has the key, only return its number."""
         self._refuse_fork()
         while True:
             state = self._last().state
@@ -221,7 +223,7 @@ class Memory:
         return tuple(spends)
 
     def settle(self, number: int, answer: Any) -> tuple[bool, Any]:
-        """Record an answer unless the entry has one; return whether, and the answer kept."""
+        """Record an answer if the entry has none; return whether, and the answer of the entry."""
         self._refuse_fork()
         mine = (answer,)
         kept = self._answers.setdefault(number, mine)
@@ -238,6 +240,6 @@ class Memory:
     def _refuse_fork(self) -> None:
         if self._process != witnesses():
             raise BudgetError(
-                "budget refused the spend: this process is a fork, whose parent would not see it; "
-                "spend in the parent, or share a budget in a file (path=...)"
+                "budget refused the spend: this process is a fork, and its parent would not "
+                "see it; spend in the parent, or share a budget in a file (path=...)"
             )

@@ -1,44 +1,45 @@
 """Ledger entries in an SQLite file, which processes may share and a kill cannot damage.
 
 Every operation opens the file, runs one transaction, and closes the file. A spend begins with the
-write lock (BEGIN IMMEDIATE), so the state that it reads does not change until its entry is
-committed and on the disk (synchronous=FULL). A connection lives no longer, for three reasons:
+write lock (BEGIN IMMEDIATE). So the state that it reads does not change until its entry is
+committed and on the disk (synchronous=FULL). There are three reasons why no connection stays open:
 
-* A connection that is carried over a fork believes in locks that the child does not hold. None is
-  open while Python forks, since `_ALONE` is held around a fork.
-* The last connection to close copies the log (WAL) into the file and removes it, and no other is
-  open then. So the file is the whole ledger whenever nobody uses it, and no checkpoint can collide
-  with a writer. Automatic checkpoints, which can, are turned off (SQLite before 3.51.3 may lose a
+* After a fork, the child's copy of a connection relies on locks that the child does not have. So
+  `_ALONE` is held around a fork: no connection is open then.
+* When the last connection closes, it copies the log (WAL) into the file and removes the log. So the
+  file is the whole ledger whenever nobody uses it, and this copying (a checkpoint) cannot collide
+  with a writer. Automatic checkpoints can, so they are turned off (SQLite before 3.51.3 may lose a
   commit to that race, https://sqlite.org/wal.html#walresetbug).
 * The next spend detects a ledger that was moved, swapped or restored from a copy.
 
-A spend waits for the disk five times: for the head of the log, the log's name in its directory, the
-entry in the log, the log once more before it is copied, and the file. A log that stays open needs
-one, but breaks all three. A journal that SQLite rolls back (DELETE, PERSIST) needs five as well,
-and its only lock is on the file: a process that opens and closes the file loses it, and two spends
-mix. The log has a lock in another file. `synchronous=NORMAL` spares one of five, and leaves it to
-the close whether an entry is on the disk.
+A spend waits for the disk five times: for the head of the log, for the log's name in its directory,
+for the entry in the log, for the log once more before it is copied, and for the file. With a log
+that stays open it would wait once, but the three problems above would return. A rollback journal
+(DELETE, PERSIST) needs five waits too. Its only lock is on the file, and a process that opens and
+closes the file loses this lock, so two spends could mix. The log has its lock in another file. With
+`synchronous=NORMAL` there would be four waits, but an entry would be on the disk only after the
+close.
 
-A ledger under two names would be spent twice, for the log follows the name, and each name has its
-own. So it knows its directory and its own inode (`identity`), and at any other place it is refused
-until somebody says that it was moved, and that no other copy is spent from. A directory may have
-several names, because the log is then next to the file under each of them.
+A ledger under two names could be spent twice, because each name of a file has its own log. So the
+ledger stores its directory and its inode (`identity`). At any other place it is refused, until
+somebody declares that it was moved and that no other copy is spent from. The directory may have
+several names, because the log is next to the file under each of them.
 
-Entries are only added. The one row of `state` holds their sums and changes in the same transaction.
-Each entry carries a digest of itself and of the one before (`text.seal`), and all rows are one
-chain (`chain.py`). Each transaction first checks that this is the ledger that was opened, that its
-sums are those that were sealed with its last row, and that all that this process has seen of it is
-still there. Opening also checks the last entries and steps (`TAIL`). Damage before these is found
-where all is read, which also checks every page of the file: by `history` and what is made of it.
-So is a damaged row of a key, an answer or a stream when it is read. No such damage changes the
+Entries are only added. The one row of `state` has their sums, and changes in the same transaction.
+Each entry has a digest of itself and of the entry before it (`text.seal`), and all rows are one
+chain (`chain.py`). Each transaction first makes three checks: this is the ledger that was opened,
+its sums are the sums sealed with its last row, and all rows that this process has seen are still
+there. Opening also checks the last entries and steps (`TAIL`). Damage in older entries is found by
+`history`, `export` and `to_dict`, which read everything and check every page of the file. A damaged
+row of a key, an answer or a stream is found when the row is read. Such damage does not change the
 remaining budget, which depends on the sums.
 
-Writes of several threads that wait for each other become one transaction (`_written`). Each is a
-savepoint of its own: what one refuses leaves the others be. No thread goes on before the commit of
-its own write, so a spend is on the disk before its rows are read, as if it had been alone.
+If several threads wait to write, their writes become one transaction (`_written`). Each write is a
+savepoint, so a refused write does not affect the others. No thread continues before its write is
+committed. So a spend is on the disk before its rows are read.
 
-An entry may have a key. The transaction that would add it looks the key up first, so of any number
-of processes that spend for one key one pays, and all use its entry. The table of keys is made with
+An entry may have a key. The transaction first looks for an entry with this key. So if any number of
+processes spend for one key, one of them pays, and all use its entry. The table of keys is made with
 the first key.
 
 In the file an entry is a row of the table `lines`.
@@ -69,15 +70,15 @@ from .chain import VERSION, Connection, Damaged, LastRow, define, guards, pragma
 from .entries import Amounts, Decide, Spend, State, began, now, process
 
 T = TypeVar("T")
-#: What a transaction is for: "make" also makes the ledger, and "move" writes to a ledger in another
-#: directory.
+#: The purpose of a transaction. "make" also makes the ledger, and "move" writes to a ledger in
+#: another directory.
 Way = Literal["read", "write", "make", "move"]
 
 #: What the file says it is (`PRAGMA application_id`): "dpfl".
 APPLICATION = 0x6470666C
-#: How many entries (and steps) are checked when a ledger is opened: the last ones.
+#: When a ledger is opened, this many of its last entries (and steps) are checked.
 TAIL = 1000
-#: Seconds that SQLite waits for a lock, and seconds before the next attempt.
+#: How many seconds SQLite waits for a lock, and how many seconds pass before the next attempt.
 PATIENCE, PAUSE = 0.25, 0.005
 
 TABLES = """
@@ -100,7 +101,7 @@ CREATE TABLE answers (
     line INTEGER PRIMARY KEY, time TEXT NOT NULL, answer TEXT NOT NULL, seal TEXT NOT NULL
 );
 """
-#: The columns that the digest of an entry covers in every version of the format, in order.
+#: The columns of an entry that its digest covers in every version of the format, in order.
 LINE = "line, time, process, what, note, loss, neighbors, epsilon, delta, rho, relation"
 KEYS = """
 CREATE TABLE keys (
@@ -108,11 +109,11 @@ CREATE TABLE keys (
 );
 """
 
-#: Held by the one thread that uses a ledger, and while the process forks.
+#: A lock, held by the one thread that uses a ledger, and while the process forks.
 _ALONE = threading.RLock()
-#: The process that is using a ledger, if any. If a child process reads the identity of its parent
-#: here, the fork was not made by Python. If a thread that holds the lock reads its own process
-#: here, it runs a signal handler that interrupted its own use of a ledger.
+#: The process that is using a ledger, if there is one. If a child process finds its parent here,
+#: the fork was not made by Python. If the thread that holds the lock finds its own process here, it
+#: runs a signal handler that has interrupted its use of a ledger.
 _at_work: tuple[int, int] | None = None
 #: The last row that this process has seen of each ledger, by path and digest of the header.
 _seen: dict[tuple[str, str], LastRow] = {}
@@ -148,7 +149,7 @@ MEANINGS = {
     sqlite3.SQLITE_CANTOPEN: "cannot be opened, or no file beside it can be made",
     sqlite3.SQLITE_FULL: "cannot be written: the disk is full",
 }
-#: The errors of SQLite after which a transaction may succeed when tried again.
+#: The errors of SQLite after which a second attempt of the transaction may succeed.
 BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 NO_LEDGER_HOLDS = "it holds what no ledger of this form holds"
 NO_LOCKS = "cannot be locked: its file system has no locks"
@@ -165,7 +166,7 @@ class _Write:
     committed: bool = False
 
     def tried(self, db: Connection) -> None:
-        """Run the job in a savepoint, which is rolled back if the job is refused."""
+        """Run the job in a savepoint, and roll it back if the job is refused."""
         self.value, self.error = None, None
         db.execute("SAVEPOINT one")
         try:
@@ -177,7 +178,7 @@ class _Write:
 
 
 class File:
-    """Ledger entries in a file, which is made with the header if no file exists."""
+    """Ledger entries in a file. If the file does not exist, it is made with the header."""
 
     def __init__(self, path: str, header: Header | None, timeout: float, way: Way = "read") -> None:
         self.path = os.path.realpath(path)  # SQLite names the log by the real path
@@ -241,16 +242,16 @@ class File:
         return _seen.get((self.path, self.header.seal))
 
     def since(self, last_row: LastRow) -> None:
-        """Refuse a ledger without the rows that another process has seen."""
+        """Refuse a ledger that lacks rows which another process has seen."""
         self._run(lambda db: self._not_put_back(db, last_row))
 
     # --- transactions ---------------------------------------------------------------------------
 
     def _written(self, job: Callable[[Connection], T]) -> T:
-        """Run `job` in one transaction together with the waiting writes of other threads.
+        """Run `job` in one transaction, together with the waiting writes of other threads.
 
-        The first thread writes for all. If its write was not committed by another thread, after an
-        error or in a forked child, where other threads do not exist, a thread writes for itself.
+        The first thread writes for all threads. A thread writes alone if no other thread has
+        committed its write: after an error, or in a forked child, which has no other threads.
         """
         mine = _Write(job, self._witnesses())
         self._waiting.append(mine)
@@ -278,7 +279,7 @@ class File:
         return cast(T, mine.value)
 
     def _run(self, job: Callable[[Connection], T], way: Way = "read") -> T:
-        """Run `job` as one transaction, and again if another transaction was faster."""
+        """Run `job` as one transaction; run it again if another transaction was faster."""
         deadline = time.monotonic() + self._timeout
         while True:
             try:
@@ -310,8 +311,8 @@ class File:
         with _ALONE:
             if _at_work is not None:
                 raise LedgerError(
-                    f"ledger {self.path} cannot be used by a signal handler or finalizer that came "
-                    "into another use of a ledger by the same thread; nothing was recorded"
+                    f"ledger {self.path} cannot be used by a signal handler or finalizer while the "
+                    "same thread is using a ledger; nothing was recorded"
                 )
             self._look(way)
             _at_work = here
@@ -351,7 +352,7 @@ class File:
                 _at_work = None
 
     def _witnesses(self) -> tuple[int, int]:
-        """Return the identity of this process, or refuse a fork amid work on a ledger."""
+        """Return the identity of this process; refuse a fork in the middle of work on a ledger."""
         here = witnesses()
         if _at_work not in (None, here):
             raise LedgerError(
@@ -361,9 +362,10 @@ class File:
         return here
 
     def _same(self, db: Connection, way: Way) -> tuple[Header, LastRow]:
-        """Check that this is the ledger that was opened, in its directory, with all rows seen here.
+        """Check that this is the opened ledger, in its directory, with all rows that were seen
+        here.
 
-        Each transaction begins with this. Return the header and the last row.
+        Each transaction begins with this check. It returns the header and the last row.
         """
         head = self._head(db)
         if self._first_seal not in (None, head.seal):
@@ -390,9 +392,9 @@ class File:
             )
 
     def _renew(self, db: Connection, head: Header) -> None:
-        """Check a ledger of an earlier form, and upgrade the ledger to this form.
+        """Check a ledger of an earlier version, and upgrade it to this version.
 
-        If it is of form 1, users who may read its files but not write them lose that right.
+        If it has version 1, users who may read its files but not write them lose the right to read.
         """
         self._checked(db)
         if db.version == 1:
@@ -466,10 +468,11 @@ class File:
             raise LedgerError(f"ledger {self.path} cannot be made: {why}") from None
 
     def _narrow(self) -> None:
-        """Close the files to those who can read but not write, and so cannot use a ledger.
+        """Remove the right to read the files from users who cannot write, and so cannot use a
+        ledger.
 
-        Users who can write are meant to share it. Without the right to change permissions nothing
-        changes.
+        Users who can write may share the ledger. If this process may not change permissions,
+        nothing changes.
         """
         for name in (self.path, self.path + "-wal", self.path + "-shm"):
             with suppress(OSError):
@@ -479,9 +482,10 @@ class File:
                     os.chmod(name, kept)
 
     def _lockless(self) -> bool:
-        """Return whether the file system has no locks, which SQLite reports as busy.
+        """Return whether the file system has no locks; SQLite reports this as a busy file.
 
-        Another file is tested: closing the ledger here would drop locks of this process on it.
+        The test uses another file, because closing the ledger here would drop this process's locks
+        on it.
         """
         try:
             import fcntl
@@ -499,8 +503,7 @@ class File:
     def identity(self) -> str:
         """The identity of a file and of its directory: inodes, and the id of the file system.
 
-        The device number is used only if nothing else is available, because a restart may change
-        it.
+        The device number is used only as a last resort, because a restart may change it.
         """
         folder = os.path.dirname(self.path)
         try:
@@ -521,10 +524,10 @@ class File:
         return len(mounts) > 1
 
     def _files(self) -> list[tuple[int, int] | None]:
-        """Return the device and the inode of the ledger's file and of its log, None without a file.
+        """Return the device and the inode of the ledger's file and of its log; None without a file.
 
-        Data written to a log that was removed are lost. The locks of SQLite prevent that, but a
-        process loses its locks on a file when any part of it closes the file.
+        Data that are written to a removed log are lost. The locks of SQLite prevent this. But a
+        process loses its locks on a file when any part of the process closes the file.
         """
         identities: list[tuple[int, int] | None] = [None, None]
         for index, name in enumerate((self.path, self.path + "-wal")):
@@ -646,7 +649,7 @@ class File:
             return tuple(spends)
         ids = head.ids or (spends[0].ids if spends else None)
         if (total, relation, ids) != (state.spent, state.neighbors, state.ids):
-            raise Damaged("its sums are not those of its entries")
+            raise Damaged("its sums differ from the sums of its entries")
         if is_over:
             raise Damaged("more than its limit is spent")
         return tuple(spends)
@@ -675,14 +678,14 @@ class File:
 
 
 def move(path: str) -> None:
-    """Record a path as the new place of a ledger; no copy of it may be in use."""
+    """Record a path as the new place of a ledger, of which no copy may be in use."""
     File(path, None, 30.0, way="move")
 
 
 def _mount(name: str) -> str:
     """Return the number of the mount that a file is on.
 
-    A path alone is opened: to close a file takes the locks of this process on it away.
+    The file is opened only as a path, because closing a file drops the locks of this process on it.
     """
     handle = os.open(name, os.O_PATH)
     try:

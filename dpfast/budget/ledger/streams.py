@@ -1,15 +1,15 @@
 """Streams of answers that outlive their process, in the file of a ledger.
 
-A stream has one ledger entry, which pays for all its answers, and a numbered turn for each answer.
-A turn is written in one transaction, after the answer was computed and before anyone sees it. If
-another process has written this turn, nothing is written: the second process discards its answer
-unseen and continues from the file. So each turn has one answer, for any number of processes, and a
-kill loses only answers that nobody has seen.
+A stream has one ledger entry, which pays for all its answers, and a numbered row (a turn) for each
+answer. A turn is written in one transaction, after the answer was computed and before anyone sees
+it. If another process has already written this turn, the second process discards its answer unseen
+and continues from the file. So each turn has one answer, for any number of processes, and a kill
+loses only answers that nobody has seen.
 
-The secret state of a stream (the noise of its threshold) is in the table `secrets`, one row a
-stream. The secret is not part of the history or of an export. The secret is replaced in the
-transaction of each turn, sealed with it, and removed (overwritten, as far as SQLite and the disk do
-that) by the last turn of the stream. All other tables are append-only.
+The secret state of a stream (the noise of its threshold) is a row of the table `secrets`. The
+history and exports do not show it. The transaction of each turn replaces the secret and seals it
+with the turn. The last turn of the stream removes it (overwritten, as far as SQLite and the disk do
+that). All other tables are append-only.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ CREATE TABLE IF NOT EXISTS secrets (
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A turn of a stream: a question, its answer, and the state that is needed to continue.
+    """One turn of a stream: a query, its answer, and the state that the next turn needs.
 
-    All of a turn is public: `question` must not come from the data except through answers.
+    A turn is public: `question` may depend on the data only through earlier answers.
     """
 
     question: str
@@ -63,8 +63,8 @@ class Record:
     name : str
         The name of the stream in this file.
     facts : str
-        Everything that its answers depend on, except the data and randomness. A stream of the same
-        name with other facts is refused, and has another key.
+        Everything on which the answers depend, except data and randomness. A stream with the same
+        name and other facts is refused.
     """
 
     def __init__(self, file: File, name: str, facts: str) -> None:
@@ -82,7 +82,7 @@ class Record:
         _, facts, start = row.parts
         if facts != self.facts:
             checks.fail(
-                "name", "a new name, or that of a stream with the same arguments", self.name
+                "name", "a new name, or the name of a stream with equal arguments", self.name
             )
         return start, str(row.seal)
 
@@ -98,8 +98,8 @@ class Record:
     def begin(self, start: Any, secret: Any) -> Any:
         """Begin a stream, or continue a recorded one, and return the stream's initial state.
 
-        A new stream has the secret, if it is not None. For an existing stream its turns are
-        returned too (`later`). The key has been paid for.
+        A new stream stores the secret, if it is not None. For an existing stream the result
+        includes its turns (`later`). The stream has been paid for before.
         """
 
         def first(db: Connection) -> Any:
@@ -131,7 +131,7 @@ class Record:
         return json.loads(row[0])
 
     def later(self) -> tuple[list[Turn], Any]:
-        """Return the turns since the last one seen here, and the secret, None at the end."""
+        """Return the turns after the last seen turn, and the secret (None after the last turn)."""
 
         def look(db: Connection) -> tuple[list[Turn], Any, str]:
             which = "SELECT turn, time, question, answer, body, seal FROM turns WHERE line = ? "
@@ -154,7 +154,7 @@ class Record:
         return turns, secret
 
     def add(self, turn: Turn, secret: Any) -> str | None:
-        """Write the next turn, and return its seal for `passed`; None if that turn is there."""
+        """Write the next turn and return its seal for `passed`; None if another has written it."""
 
         def write(db: Connection) -> str | None:
             number = self._seen + 1
@@ -175,14 +175,14 @@ class Record:
         return self._file._run(write, "write")
 
     def passed(self, seal: str) -> None:
-        """Count the turn that was added as seen."""
+        """Count an added turn as seen."""
         self._seen, self._seal = self._seen + 1, seal
 
     def damaged(self, why: str) -> NoReturn:
         self._file._damaged(why)
 
     def _last(self, db: Connection) -> int:
-        """Return the number of the last turn, or raise `Damaged` if one seen before is missing."""
+        """Return the number of the last turn; raise `Damaged` if a seen turn is missing."""
         query = "SELECT seal FROM turns WHERE line = ? AND turn = ?"
         if self._seen and db.execute(query, (self._line, self._seen)).fetchone() != (self._seal,):
             raise Damaged("turns of a stream are missing or were changed")

@@ -15,12 +15,12 @@ from ..._core import checks
 from ...privacy import ZCDP, Approx, Draws, Loss, Pure
 
 LOSSES: dict[str, type[Loss]] = {kind.__name__: kind for kind in (Pure, Draws, Approx, ZCDP)}
-#: Answers that can be recorded, as errors state the rule.
+#: The rule for answers that can be recorded, as it stands in errors.
 RULE = "a finite number of at most 3000 digits, a text, or a nested list or dict of these and None"
 
 
 def exact(amount: Fraction) -> str:
-    """Return a fraction as text, in decimal or, if it is very long, in hexadecimal.
+    """Return a fraction as the text of a ratio: decimal, or hexadecimal if it is very long.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def exact(amount: Fraction) -> str:
     Raises
     ------
     AttributeError
-        If it is not a fraction.
+        If `amount` is not a fraction.
 
     Examples
     --------
@@ -54,13 +54,13 @@ def number(text: str) -> Fraction:
 
 
 def loss(amount: Loss, period: str | None = None) -> str:
-    """Return a loss as JSON text, with the period with which a limit renews."""
+    """Return a loss as JSON text, with the period of a limit that renews."""
     parts = parts_of(amount, exact)
     return json.dumps(parts if period is None else {**parts, "every": period})
 
 
 def limit(text: str) -> tuple[Loss, str | None]:
-    """Read a limit, and the period with which it renews, from text that `loss` wrote."""
+    """Read a limit, and its period if it renews, from text that `loss` wrote."""
     parts = json.loads(text)
     period = parts.pop("every", None)
     return unpack(json.dumps(parts)), period
@@ -90,7 +90,7 @@ def plain(answer: Any) -> Any:
 
 
 def _text(answer: Any) -> Any:
-    """Return a time as text, and a named tuple as a list; refuse any other part of an answer."""
+    """Return a time as text and a named tuple as a list; refuse all other types in an answer."""
     if isinstance(answer, tuple):
         return checks.plain(list(answer), _text)
     if isinstance(answer, (dt.date, dt.timedelta)):
@@ -117,5 +117,5 @@ def record(facts: Mapping[str, Any]) -> str:
 
 
 def seal(before: str, *parts: str | int | None) -> str:
-    """Return a digest of parts and of the seal before, which finds damage but not forgery."""
+    """Return a digest of parts and of the seal before them. It detects damage, but not forgery."""
     return hashlib.sha256(json.dumps([before, *parts]).encode()).hexdigest()

@@ -92,7 +92,7 @@ def finish(noise: str, draft: Draft, loss: privacy.Loss) -> Calibration:
     if not (draft.beta >= _LEAST_BETA and draft.alpha > 0.0):
         name = "rho" if "rho" in sizes else "epsilon"
         checks.fail(
-            name, f"larger for noise={noise!r}: alpha or beta is too close to 0", sizes[name]
+            name, f"larger: no scale of {noise!r} noise satisfies so small a loss", sizes[name]
         )
     return Calibration(
         draft.distribution,

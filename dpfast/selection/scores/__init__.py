@@ -1,8 +1,8 @@
-"""Scores of candidates, as samplers read them: one pass for block maxima, then random access.
+"""Scores of candidates for samplers: one pass for the maxima of blocks, then access by index.
 
-Scores are in arrays of NumPy's numbers or of Python's numbers. Python's ints, floats and Fractions
-compare and subtract exactly with each other, at any size. So the distribution of a draw does not
-depend on which kind of array holds the scores.
+An array of scores has numbers of NumPy or of Python. Ints, floats and Fractions of Python are
+compared and subtracted exactly, at any size. So the kind of array does not change the distribution
+of a draw.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..._kernels.selection import ABOVE, INFINITE, NAN, block_peaks
 
 __all__ = ["OneRow", "PlainScores", "Scores"]
 
-#: Candidates whose scores are handled together: half a megabyte of float64.
+#: How many candidates are handled together: half a megabyte of float64.
 CHUNK = 1 << 16
 
 
@@ -60,10 +60,10 @@ _gaps = np.frompyfunc(_gap, 2, 1)
 
 
 def distances(best: Any, values: NDArray[Any], *, overwrite: bool = False) -> NDArray[np.float64]:
-    """Return ``best - values``, rounded once; negative for minus infinity and for better values.
+    """Return ``best - values``, rounded once. It is negative for minus infinity and better values.
 
-    `best` has the dtype of `values` and a shape that broadcasts to theirs. With `overwrite`, the
-    result may replace `values`: fresh memory costs more than the subtraction.
+    `best` has the dtype of `values`, and a shape that broadcasts to their shape. With `overwrite`,
+    the result may replace `values`, because fresh memory costs more than the subtraction.
     """
     if values.dtype.kind == "O":
         return np.asarray(_gaps(best, values)).astype(np.float64)
@@ -85,7 +85,7 @@ def distances(best: Any, values: NDArray[Any], *, overwrite: bool = False) -> ND
 
 
 def block_maxima(values: NDArray[Any], block: int, out: NDArray[Any]) -> int:
-    """Write the largest of each `block` values to `out`; return flags as `block_peaks` does."""
+    """Write the largest of each `block` values to `out`; return flags, like `block_peaks`."""
     if values.dtype.kind != "O":
         return block_peaks(values, block, out)
     flags = 0
@@ -102,7 +102,7 @@ def block_maxima(values: NDArray[Any], block: int, out: NDArray[Any]) -> int:
 
 
 def refuse(flags: int, name: str = "scores") -> None:
-    """Raise the error that the flags of a pass call for, which shows no valid score."""
+    """Raise the error for the flags of a pass, if there is one. The error shows no valid score."""
     if flags & (NAN | INFINITE):
         worst = math.nan if flags & NAN else math.inf
         checks.fail(name, "finite numbers, or minus infinity for an excluded candidate", worst)
@@ -111,7 +111,7 @@ def refuse(flags: int, name: str = "scores") -> None:
 
 
 def aligned(values: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
-    """Return the values in `dtype`, C-contiguous and aligned; copied only if need be."""
+    """Return the values in `dtype`, C-contiguous and aligned, with a copy only if necessary."""
     array = np.ascontiguousarray(values, dtype)
     return array if array.flags.aligned else array.copy()
 
@@ -121,14 +121,14 @@ class Scores(ABC):
 
     count: int
     #: The absolute error of a distance, in addition to a relative error of 2**-50. It is 0 for
-    #: scores that are given.
+    #: scores without log-weights.
     slack: float = 0.0
 
     @abstractmethod
     def peaks(self, block: int) -> NDArray[np.float64]:
         """Return the distance of the best of each `block` consecutive candidates, by a pass.
 
-        The distance is negative where a whole block is excluded (scores of minus infinity).
+        If all candidates of a block are excluded (minus infinity), the distance is negative.
 
         Raises
         ------
@@ -138,20 +138,20 @@ class Scores(ABC):
 
     @abstractmethod
     def distance(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the distances of some candidates, negative if excluded; only after `peaks`."""
+        """Return distances of some candidates, negative for excluded ones. Call `peaks` first."""
 
     @abstractmethod
     def exact(self, candidate: int) -> Fraction:
-        """Return the exact distance of a candidate that is not excluded; only after `peaks`."""
+        """Return the exact distance of a candidate that is not excluded. Call `peaks` first."""
 
 
 class PlainScores(Scores):
-    """Scores without log-weights, from which candidates can be taken away, as top-k does.
+    """Scores without log-weights, from which candidates can be removed, as for top-k.
 
     Attributes
     ----------
     best : number
-        The best score, from which distances are measured. Only after `peaks`.
+        The best score, from which distances are measured; known after `peaks`.
     """
 
     best: Any
@@ -174,11 +174,11 @@ class PlainScores(Scores):
         return difference(self.best, self._look(np.array([candidate]))[0])
 
     def without(self, gone: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return `peaks` with the candidates `gone` excluded, without a pass over the scores.
+        """Return `peaks` without the candidates `gone`, without a pass over the scores.
 
-        `gone` is sorted and holds all candidates that were ever removed; at least one candidate
-        remains. Distances are then taken from the best remaining score. A removed candidate has a
-        negative distance only if it is better. Only blocks that lose a candidate are read.
+        `gone` is sorted and has all candidates that were ever removed; at least one candidate
+        remains. Distances are then measured from the best remaining score. So a removed candidate
+        has a negative distance only if it is better. Only blocks that lose a candidate are read.
         """
         maxima, block = self._maxima.copy(), self._block
         empty = np.zeros(len(maxima), np.bool_)
@@ -202,7 +202,7 @@ class PlainScores(Scores):
 
 
 class OneRow(PlainScores):
-    """Scores of one row of candidates that are not in an array of this process."""
+    """Scores of one row of candidates, which are not in an array of this process."""
 
     rows: ClassVar[int] = 1
     lead: ClassVar[tuple[int, ...]] = ()

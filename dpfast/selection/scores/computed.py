@@ -18,10 +18,10 @@ from ..._kernels.selection import ABOVE
 from ...errors import DataError, SlowWarning
 from . import OneRow, block_maxima, real, refuse
 
-#: Candidates that are evaluated together, so that their scores stay in the cache. Scores are kept
-#: only if there are no more than this many.
+#: How many candidates are evaluated together, so that their scores stay in the cache. Scores are
+#: stored only if there are at most this many.
 STRETCH = 1 << 15
-#: The most candidates: their numbers are exact in float64.
+#: The largest number of candidates, so that their numbers are exact in float64.
 MOST = 1 << 53
 
 _PACKAGE = os.path.dirname(errors.__file__) + os.sep
@@ -30,7 +30,7 @@ _RULE = "a function that returns an int, a float, a Fraction or a NumPy number o
 
 
 class _PythonFunction:
-    """Scores by a plain Python function, one candidate at a time, as Python numbers."""
+    """Scores from a plain Python function, called for one candidate at a time."""
 
     tile = 1
     dtype: np.dtype[Any] = np.dtype(object)
@@ -49,7 +49,7 @@ class _PythonFunction:
 
 
 def _warn_slow() -> None:
-    """Warn that a plain Python function is slow, at the user's line that called the package."""
+    """Warn that a plain Python function is slow, at the line of the user's call."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
@@ -64,13 +64,13 @@ def _warn_slow() -> None:
 class Computed(OneRow):
     """Scores ``function(data, j)`` of candidates j = 0 .. count - 1.
 
-    The pass evaluates every candidate once, a stretch at a time. A later access evaluates the
-    needed scores again (with a compiled function up to 32 adjacent candidates), unless all
-    candidates fit into one stretch. So the function must be pure: a candidate must have the same
-    score every time. If the function is found to be impure, the error comes after the spend.
+    The pass evaluates every candidate once, many at a time. A later access evaluates the needed
+    scores again (with a compiled function up to 32 adjacent candidates), unless all scores were
+    stored. So the function must be pure: a candidate must have the same score every time. If dpfast
+    finds two different scores, the error comes after the spend.
 
     A function compiled by Numba runs in a compiled loop without the GIL. Integer scores stay
-    integers. Numba's integers wrap beyond 64 bits, those of a plain function do not.
+    integers. Integers of Numba overflow beyond 64 bits; integers of a plain function do not.
 
     Errors of the function during the pass are raised unchanged, before anything is spent.
 
@@ -79,19 +79,19 @@ class Computed(OneRow):
     function : callable
         ``score(data, candidate)`` giving a real number, minus infinity for an excluded candidate.
     data : object
-        The first argument, as it is.
+        The first argument of `function`, unchanged.
     count : int
         Number of candidates.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        Numba cannot compile the function for the data, or the count is not in 1 .. 2**53.
+        If Numba cannot compile the function for the data, or if the count is not from 1 to 2**53.
 
     Warns
     -----
     SlowWarning
-        The function is not compiled by Numba.
+        If the function is not compiled by Numba.
     """
 
     def __init__(self, function: Callable[[Any, int], Any], data: Any, count: int | None) -> None:
@@ -126,7 +126,7 @@ class Computed(OneRow):
         return scores
 
     def _look(self, index: NDArray[np.int64]) -> NDArray[Any]:
-        """Return the scores of some candidates; refuse a score above its block's maximum."""
+        """Return the scores of some candidates; refuse a score above the maximum of its block."""
         if self._kept is not None:
             return self._kept[index]
         tile = self._loop.tile

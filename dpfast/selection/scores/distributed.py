@@ -1,4 +1,4 @@
-"""Scores that an engine holds in partitions: only summaries come to the driver."""
+"""Scores in the partitions of an engine (Dask or Spark): only summaries come to this process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ...tables.forms import Arrow, Readable, Values
 from ...tables.table import rows_of
 from . import OneRow, aligned, block_maxima, refuse
 
-#: Up to this many candidates: all scores are read once and kept.
+#: With at most this many candidates, all scores are read once and stored.
 FEW = 1 << 20
 
 RULE = "an array of real numbers"
@@ -32,7 +32,7 @@ Slices = tuple[tuple[int, NDArray[Any]], ...]
 
 
 class DistributedScores(OneRow):
-    """Scores of one dimension in partitions of an engine, where each access is a pass.
+    """Scores of one dimension in the partitions of an engine. Each access is a pass.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ class DistributedScores(OneRow):
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If these are not numbers in one column. Their number is public, and may take a pass.
+        If the scores are not numbers in one column. The number of scores is public; counting them
+        may take a pass.
     """
 
     def __init__(self, scores: Any) -> None:
@@ -110,7 +111,7 @@ class _Flat(Rows):
 
 
 class _Nulls:
-    """Rows with a null, which is no score: refused when they are read."""
+    """Rows with a null, which is not a score: they are refused when they are read."""
 
     array, width, length = None, None, None
 

@@ -1,4 +1,4 @@
-"""Scores in an array, with public log-weights added or not; the best of each row of a matrix."""
+"""Scores in an array, with or without public log-weights, and the best score of each row."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ REACH = 2.0**40
 
 
 def _flat(array: NDArray[Any]) -> tuple[NDArray[Any], np.dtype[Any]]:
-    """Return the array with bool as uint8, and the dtype in which its scores are compared.
+    """Return the array, with bool as uint8, and the dtype in which its scores are compared.
 
-    Objects are Python's numbers, as `selection.arguments` makes them.
+    An array of objects has Python numbers, as `selection.arguments` makes them.
     """
     if array.dtype.kind == "O":
         return array, array.dtype
@@ -32,7 +32,8 @@ def _flat(array: NDArray[Any]) -> tuple[NDArray[Any], np.dtype[Any]]:
 class Stored(PlainScores):
     """Scores in a one-dimensional array of at most 64-bit numbers, or of Python's numbers.
 
-    Contiguous native arrays are read in place, others through a small buffer; none is copied.
+    Contiguous native arrays are read in place, and other arrays through a small buffer. No array is
+    copied as a whole.
     """
 
     def __init__(self, array: NDArray[Any]) -> None:
@@ -67,8 +68,8 @@ def row_peaks(matrix: NDArray[Any], first: int = 0) -> NDArray[Any]:
     Raises
     ------
     ArgumentError
-        As for `Stored.peaks`. The message names the first row that is refused; `first` is the
-        number of the first one.
+        As for `Stored.peaks`. The message has the number of the first bad row; rows are numbered
+        from `first`.
     """
     matrix, dtype = _flat(matrix)
     best = np.empty(len(matrix), dtype)
@@ -86,10 +87,10 @@ def row_peaks(matrix: NDArray[Any], first: int = 0) -> NDArray[Any]:
 def slack(reach: float) -> float:
     """Return the absolute error of `tilted` distances for log-weights within +-`reach`.
 
-    A relative error of 2**-50 comes on top. With u = 2**-53, a stored distance is rounded once, the
-    product and the difference once each: the error of a tilted score is at most 3.1 u c d + 2.1 u
-    reach. Its distance E from a reference within +-(reach + 1) has c d <= E + 2 reach + 1, and is
-    rounded once more: at most 5 u E + 10 u (reach + 1) together.
+    There is also a relative error of 2**-50. Let u = 2**-53. The stored distance, the product and
+    the difference are rounded once each, so the error of a tilted score is at most 3.1 u c d + 2.1
+    u reach. Its distance E from a reference within +-(reach + 1) has c d <= E + 2 reach + 1, and is
+    rounded once more. All errors together are at most 5 u E + 10 u (reach + 1).
     """
     return 2.0**-48 * (reach + 1)
 
@@ -97,7 +98,7 @@ def slack(reach: float) -> float:
 def tilted(
     base: NDArray[np.float64] | float, c: float, below: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return ``base - c below``; minus infinity where a candidate is excluded, and only there."""
+    """Return ``base - c below``; it is minus infinity only for an excluded candidate."""
     with np.errstate(over="ignore"):
         scores: NDArray[np.float64] = base - np.clip(c * below, 0, 2.0**1000)
     scores[below < 0] = -math.inf
@@ -114,7 +115,7 @@ class TiltedScores(Scores):
     ----------
     stored : Stored
     base : float64 array, shape (count,)
-        Public log-weights, minus infinity or within +-`REACH`. It may be a broadcast view.
+        Public log-weights: minus infinity, or within +-`REACH`. It may be a broadcast view.
     c : float
     """
 
@@ -127,7 +128,7 @@ class TiltedScores(Scores):
     def peaks(self, block: int) -> NDArray[np.float64]:
         self.stored.peaks(min(CHUNK, self.count))
         # Distances are measured from the best score that `base` allows, because errors grow with
-        # the distance.
+        # distance.
         parts = zip(_cut(self.stored.array), _cut(self.base), strict=True)
         allowed = (part[base > -math.inf] for part, base in parts)
         best = max((part.max() for part in allowed if len(part)), default=-math.inf)
