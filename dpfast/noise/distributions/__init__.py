@@ -1,4 +1,4 @@
-"""Standardized symmetric distributions, one file each, with one engine: `table` and `exact`."""
+"""Standardized symmetric distributions, one in each file; `table` and `exact` draw from them."""
 
 from .arsinh_normal import ArsinhNormal as ArsinhNormal
 from .base import Distribution as Distribution

@@ -27,7 +27,7 @@ class ArsinhNormal(Distribution):
         object.__setattr__(self, "sigma", sigma)
 
     def _inside(self, mp: Any, z: Any) -> Any:
-        # A relative error of one unit in Y is Y^2 units in the survival function.
+        # A relative error of one unit in Y gives Y^2 units in the survival function.
         with mp.extraprec(30):
             return mp.asinh(mp.mpf(self.sigma) * z) / mp.mpf(self.sigma)
 

@@ -18,7 +18,7 @@ _local = threading.local()
 
 
 def context(precision: int) -> Any:
-    """Return the mpmath context of this thread at `precision` bits (the global one is shared)."""
+    """Return an mpmath context of this thread at `precision` bits (the global one is shared)."""
     mp = getattr(_local, "mp", None)
     if mp is None:
         import mpmath
@@ -34,7 +34,7 @@ def ratio(mp: Any, x: Fraction) -> Any:
 
 
 class Branch(ABC):
-    """A stretch of the upper-tail quantile Q on which it is analytic."""
+    """A part of the upper-tail quantile function Q on which Q is analytic."""
 
     @abstractmethod
     def quantile(self, mp: Any, p: Any) -> Any:
@@ -51,7 +51,7 @@ class Branch(ABC):
     def reach(self, mp: Any, p: Floats) -> tuple[Floats, Floats]:
         """Return a radius r below which Q(p - .) is analytic, and a bound of Q(p - r).
 
-        With nonnegative coefficients c_j in powers of r, each is at most their sum, Q(p - r).
+        The coefficients c_j in powers of r are nonnegative, so each is at most their sum, Q(p - r).
         """
         octave = np.frexp(p)[1] - 5  # 2**octave <= p / 16 < 2**(octave + 1)
         ends, where = np.unique(octave, return_inverse=True)
@@ -62,7 +62,7 @@ class Branch(ABC):
 class Distribution(Branch):
     """The distribution of standardized noise Z, with upper-tail quantile Q on (0, 1/2).
 
-    It is symmetric about 0 and unimodal.
+    The distribution is symmetric about 0 and unimodal.
 
     A subclass is a frozen dataclass of its parameters with `survival` and `density`, to be
     evaluated for ``z >= 0`` at the precision of the given mpmath context with a relative error
@@ -83,9 +83,9 @@ class Distribution(Branch):
     def quantile(self, mp: Any, p: Any) -> Any:
         """Return Q(p) to nearly the precision of the context, by Newton's method.
 
-        Above p = 1/4 it works on the survival function, which is convex, and is monotone from 0.
-        Below it works on its logarithm as a function of log z, which is concave for every
-        distribution here, and is monotone from the right.
+        For p > 1/4 the method works on the survival function, which is convex, and converges from
+        0. For smaller p it works on the logarithm of the survival function as a function of log z.
+        This is concave for every distribution here, so the method converges from the right.
         """
         if 2 * p == 1:
             return mp.zero

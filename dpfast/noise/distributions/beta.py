@@ -44,8 +44,8 @@ def _integers(start: Fraction, base: Fraction) -> tuple[int, int, int]:
 def _sum(start: Fraction, base: Fraction, x: Any, bits: int, mp: Any) -> Any:
     """Return sum over n of x^n prod over i < n of (start + i) / (base + i), in fixed point.
 
-    All terms are positive. The ratio of successive terms tends to x <= 1/2 from one side; once it
-    is below 3/4 (and ever after) the rest is at most three times the term where the sum stops.
+    All terms are positive. The ratio of successive terms tends to x <= 1/2 from one side. As soon
+    as it is below 3/4 it stays there, so the rest is at most three times the last term.
     """
     top, bottom, step = _integers(start, base)
     fixed = int(mp.ldexp(x, bits))
@@ -62,8 +62,8 @@ def _sum(start: Fraction, base: Fraction, x: Any, bits: int, mp: Any) -> Any:
 def beta_tail(mp: Any, a: Fraction, b: Fraction, split: Callable[[], tuple[Any, Any]]) -> Any:
     """Return half the incomplete beta ratio I_w(a, b); `split` gives w and 1 - w to a few units.
 
-    From I_w(a, b) = w^a x^b F(a + b, 1; a + 1; w) / (a B(a, b)) for small w, and by 1 - I_x(b, a)
-    for large w, with as many further bits as the difference cancels.
+    For small w it is computed from I_w(a, b) = w^a x^b F(a + b, 1; a + 1; w) / (a B(a, b)). For
+    large w it is 1 - I_x(b, a), with as many further bits as the difference cancels.
     """
     full = mp.prec
     # A relative error of w or 1 - w is multiplied by at most a + b.

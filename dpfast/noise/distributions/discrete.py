@@ -1,4 +1,4 @@
-"""Discrete Laplace and Gaussian noise, exactly, from the table of the Laplace distribution.
+"""Exact discrete Laplace and Gaussian noise, from the table of the Laplace distribution.
 
 |Z| = -ln(2 p) is a standard exponential number. *Discrete Laplace* of scale s has
 P(K = k) ~ q^|k| with q = exp(-1/s), so P(|K| >= m) = 2 q^m / (1 + q) for m >= 1. Hence
@@ -143,7 +143,8 @@ def gaussian_trials(
 def gaussian_integers(out: NDArray[np.int64], sigma: Fraction, stream: BitStream) -> None:
     """Fill `out` with discrete Gaussian noise, sigma at most 2**40.
 
-    Trials are made in batches and kept in order; those beyond the last entry are discarded unseen.
+    Trials are made in batches and kept in order. Trials after the last entry of `out` are discarded
+    unseen.
     """
     proposal = Fraction(int(sigma) + 1)
     start = 0

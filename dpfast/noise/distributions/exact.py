@@ -1,8 +1,8 @@
-"""Samples in arbitrary precision, where float64 cannot decide them.
+"""Samples in arbitrary precision, for the cases that float64 cannot decide.
 
-All that is known of p is an interval [k, k + 1] 2**-bits. The interval shrinks around the same real
-number as further bits are drawn, so the distribution of the result is exact. A worse approximation
-would only take longer.
+A uniform number p is known only as an interval [k, k + 1] 2**-bits. With further bits the interval
+shrinks around the same real number, so the distribution of the result is exact. Rounding errors of
+a computation only make it need more bits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _exactly(x: Any) -> Fraction:
 def undecided(
     size: int, fill: Callable[[int, Integers, Words], tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield indices and first words of the samples that a kernel leaves undecided.
+    """Yield the indices and the first words of the samples that a kernel did not decide.
 
     ``fill(start, lane, word)`` draws samples from number `start` on, and records undecided ones
     until `lane` and `word` are full.
@@ -60,13 +60,13 @@ class Tail:
         self.bits += 64
 
     def below(self, probability: Callable[[Any], Any]) -> bool:
-        """Return whether p < `probability`, which is known to 2**(20 - prec) relative."""
+        """Return whether p < `probability`, a function with a relative error of 2**(20 - prec)."""
         while True:
             mp = context(self.bits + 64)
             near = probability(mp)
             if not near or mp.mag(near) < -self.bits - 2:
-                # The probability is below every k except 0. It is not made a fraction, because that
-                # of exp(-2^40) would not fit into memory.
+                # The probability is below every k except 0. It is not converted to a fraction,
+                # because the fraction of exp(-2^40) would not fit into memory.
                 if self.k:
                     return False
                 self.refine()
@@ -127,7 +127,7 @@ def decide(
     center, ratio = Fraction(value) / grid, Fraction(scale) / grid
     z, bound = prepared.evaluate(tail.k)
     if math.isfinite(bound) and ratio * Fraction(bound) < Fraction(1, 4):
-        # Only the two integers on either side of one half-integer come into question.
+        # Only the two integers next to one half-integer are possible.
         y = center + (-ratio if negative else ratio) * Fraction(z)
         lower = math.floor(y)
         half = lower + Fraction(1, 2)

@@ -1,10 +1,10 @@
-"""Distributions that are not symmetric, each sample computed from one uniform number.
+"""Distributions that are not symmetric: each sample is a function of one uniform number.
 
-A distribution gives tail probabilities P(K >= m), which decrease in m, and K is the greatest m with
-t < P(K >= m). 64 bits of t are known. Float64 gives a real number y, of which K is the floor, with
-a bound of its error; where an integer is within the bound, arbitrary precision decides, from
-further bits where 64 are too few. The bounds take logarithms for good to 2**-47 relatively; NumPy's
-are to about 2**-51.
+A distribution gives tail probabilities P(K >= m), which decrease in m. K is the greatest m with t <
+P(K >= m), for a uniform t of which 64 bits are known. Float64 gives a real number y and a bound of
+its error, and K is the floor of y. If an integer is within the bound, arbitrary precision decides,
+with further bits if 64 are too few. The bounds assume logarithms with a relative error of 2**-47;
+the logarithms of NumPy have about 2**-51.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from .base import Floats, context, ratio
 from .exact import Tail, nearest_double
 
-#: Bounds on the relative error of a logarithm, and of the few roundings of float64 after it.
+#: Bounds on the relative errors of a logarithm, and of the few float64 roundings after it.
 _LOG, _ROUND = 2.0**-47, 2.0**-50
 #: The search starts next to the answer if t, or 1 - t, is known to this many bits.
 _NEAR = 61
@@ -29,14 +29,14 @@ Words = NDArray[np.uint64]
 
 
 class Inverted(ABC):
-    """A distribution of integers K, sampled by inversion; `most` also represents larger K."""
+    """A distribution of integers K, sampled by inversion; a larger K is returned as `most`."""
 
     __slots__ = ()
     most: ClassVar[int] = 1 << 4096  # larger than any float64 divided by any granularity
 
     @abstractmethod
     def chance(self, mp: Any, m: int) -> Any:
-        """Return P(K >= m) to 2**(20 - prec) relative."""
+        """Return P(K >= m) with a relative error of at most 2**(20 - prec)."""
 
     @abstractmethod
     def guess(self, mp: Any, t: Any) -> int:

@@ -1,7 +1,7 @@
-"""Calibration of noise to smooth sensitivity: an admissible (alpha, beta) for each distribution.
+"""Calibration of noise to a smooth sensitivity: an admissible (alpha, beta) for each distribution.
 
-The theorem, its proof and the choice of beta are in `pair`. Families have modules (`algebraic` is
-three), and `calibration.finish` rounds towards privacy.
+`pair` has the theorem, its proof and the choice of beta. Each family of distributions has a module
+(`algebraic` has three families). `calibration.finish` rounds towards privacy.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .calibration import Calibration, Draft, finish, floats, pure_epsilon
 
 __all__ = ["NOISES", "Calibration", "calibrate"]
 
-# From this epsilon on, Cauchy noise has the smaller median error on evenly spread data. Below it
-# PolyPlace noise has up to 12 % less. An exception is epsilon from 0.8 to 1.05: there it has up to
-# 7 % more, but lighter tails, and is still chosen. Measured by
-# tests/noise/test_smooth.py::test_the_crossovers_of_auto.
+# From this epsilon on, Cauchy noise has the smaller median error on evenly spread data. For a
+# smaller epsilon, PolyPlace noise has up to 12 % less error. Only for an epsilon from 0.8 to 1.05
+# PolyPlace noise has up to 7 % more error; it is used there too, because it has lighter tails.
+# Measured by tests/noise/test_smooth.py::test_the_crossovers_of_auto.
 CAUCHY_FROM_EPSILON = 4.0
 CAUCHY_FROM_RHO = 4.0
 
@@ -52,27 +52,26 @@ def calibrate(
 ) -> Calibration:
     """Calibrate noise to a smooth sensitivity: an admissible (alpha, beta) and a distribution.
 
-    If S is a beta-smooth upper bound of the local sensitivity under some neighboring relation,
-    the release ``value + (S / alpha) * Z`` with Z from the distribution returned is epsilon-DP,
-    (epsilon, delta)-DP or rho-zCDP under that relation. The result depends on public parameters
-    only: calibrate once, before looking at the data.
+    Let S be a beta-smooth upper bound of the local sensitivity, and draw Z from the returned
+    distribution. Then the release ``value + (S / alpha) * Z`` is epsilon-DP, (epsilon, delta)-DP or
+    rho-zCDP, under the neighboring relation of S. The result depends only on public parameters:
+    calibrate before you read the data.
 
     Parameters
     ----------
     noise : str
-        Pure distributions, exact: ``"polyplace"`` (least median error for a small epsilon),
-        ``"polyplace-finite-variance"``, ``"cauchy"``, ``"student-t"`` (3 degrees of freedom),
-        ``"generalized-cauchy"`` (density 1/(1+z^4)). They are suitable for every kind of budget:
-        delta is left unspent, and rho is spent as the epsilon with epsilon tanh(epsilon/2) = rho.
-        For (epsilon, delta): ``"laplace"``, ``"gaussian"``. For rho: ``"arsinh-normal"``.
-        ``"auto"``: PolyPlace for epsilon below 4 and arsinh-normal for rho below 4, Cauchy from
-        there on.
+        For every kind of loss: ``"polyplace"`` (least median error for a small epsilon),
+        ``"polyplace-finite-variance"``, ``"cauchy"``, ``"student-t"`` (3 degrees of freedom) and
+        ``"generalized-cauchy"`` (density 1/(1+z^4)). They are epsilon-DP, so they do not use a
+        delta, and for a rho their epsilon has epsilon tanh(epsilon/2) = rho. Only for (epsilon,
+        delta): ``"laplace"`` and ``"gaussian"``. Only for rho: ``"arsinh-normal"``. ``"auto"`` is
+        PolyPlace for an epsilon below 4, arsinh-normal for a rho below 4, and Cauchy for more.
     epsilon : real, optional
-        At most 500. A float is read as the decimal it prints as, and rounded down.
+        At most 500. A float means the decimal that Python prints for it, rounded down.
     delta : real
-        0, or from 1e-300 to below 1; only with epsilon.
+        0, or from 1e-300 to below 1; only together with `epsilon`.
     rho : real, optional
-        At most 500; instead of epsilon.
+        At most 500; instead of `epsilon`.
 
     Returns
     -------
@@ -81,8 +80,8 @@ def calibrate(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If a parameter breaks its rule, the noise is not for this kind of budget, or the budget
-        is too small for any smoothing.
+        If a parameter breaks its rule, if the noise is not for this kind of loss, or if the loss is
+        too small for this noise.
 
     Notes
     -----
@@ -110,7 +109,7 @@ def calibrate(
 
 
 def calibrate_loss(noise: NoiseName, loss: privacy.Loss) -> Calibration:
-    """Return the calibration of `noise` for a loss; its `loss` omits a delta it cannot use."""
+    """Return the calibration of `noise` for a loss, without a delta that the noise does not use."""
     if isinstance(loss, privacy.ZCDP):
         return calibrate(noise, rho=loss.rho)
     delta = loss.delta if isinstance(loss, privacy.Approx) else 0

@@ -3,29 +3,29 @@
 Here phi(z) = p log(1 + |z/m|^gamma); phi(e^t) is convex in t, so the theorem of `pair` holds. With
 C = e^(c/p),
     phi^-1(c + phi(y)) = m (C - 1 + C |y/m|^gamma)^(1/gamma),
-which is m times the l_gamma norm of ((C - 1)^(1/gamma), C^(1/gamma) y/m). By Hoelder's inequality,
-with gamma' = gamma / (gamma - 1), the infimum over y of that less k y is
+which is m times the l_gamma norm of ((C - 1)^(1/gamma), C^(1/gamma) y/m). Let gamma' = gamma /
+(gamma - 1). By Hoelder's inequality, the infimum of this minus k y over all y is
 
     gap(c, log k) = m (C - 1)^(1/gamma) (1 - (k C^(-1/gamma))^gamma')^(1/gamma').
 
-The pair is admissible as long as beta < epsilon / (gamma p - 1): the loss of the tails.
+The pair is admissible if beta < epsilon / (gamma p - 1), so that the tails lose less than epsilon.
 
 *Cauchy*, gamma = 2, p = 1, m = 1. The loss is the hyperbolic distance in the half-plane, and
     alpha = min(2 sinh(epsilon/2), sqrt(2 e^beta (cosh epsilon - cosh beta))), 0 < beta < epsilon.
-Six to eight times less noise than the published constants. The best beta is near 0.71 epsilon for a
-small budget, and log(2 cosh(epsilon) - 1) for a large one.
+This is six to eight times less noise than with the published constants. The best beta is near 0.71
+epsilon for a small epsilon, and log(2 cosh(epsilon) - 1) for a large one.
 
 *Generalized Cauchy*, p = 1, m = 1. alpha = min(a(0), a(beta), b(beta)) with
     a(lam) = (e^(epsilon+lam) - 1)^(1/gamma) (1 - e^(lam - epsilon/(gamma-1)))^(1 - 1/gamma)
     b(lam) = e^lam (e^(epsilon-lam) - 1)^(1/gamma) (1 - e^(-lam - epsilon/(gamma-1)))^(1 - 1/gamma).
-At gamma = 4 three times less noise than Nissim, Raskhodnikova and Smith's
-alpha = beta = epsilon / (2 (gamma + 1)) on evenly spread data.
+On evenly spread data with gamma = 4, this is three times less noise than with the alpha = beta =
+epsilon / (2 (gamma + 1)) of Nissim, Raskhodnikova and Smith.
 
 *Student's t*, gamma = 2, p = (df + 1) / 2, m = sqrt(df). With e = (2 epsilon - (df - 1) beta) /
 (df + 1) and beta < epsilon / df,
     alpha = sqrt(df) min(2 sinh(epsilon / (df + 1)), sqrt(2 e^beta (cosh e - cosh beta))):
-the loss is (df + 1) / 2 times a Cauchy loss, plus or minus (df - 1) / 2 times the dilation. Finite
-variance from df = 3 on.
+the loss is (df + 1) / 2 times a Cauchy loss, plus or minus (df - 1) / 2 times the dilation. The
+variance is finite from df = 3 on.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ..distributions import Cauchy, Distribution, GeneralizedCauchy, StudentT
 from .calibration import Draft
 from .pair import best, largest_shift
 
-# Beta is at most this fraction of its bound, so that differences of exponents lose at most 10 bits.
+# beta is at most this fraction of its bound. Then differences of exponents lose at most 10 bits.
 _CLOSEST = 0.999
 
 
@@ -71,7 +71,7 @@ class Algebraic(NamedTuple):
         return largest_shift(gap, epsilon, beta)
 
     def draft(self, epsilon: float) -> Draft:
-        """Return the admissible (alpha, beta) of least noise on evenly spread data (see `pair`)."""
+        """Return the admissible (alpha, beta) of least noise on evenly spread data; see `pair`."""
         top = _CLOSEST * epsilon / (self.gamma * self.power - 1.0)
         alpha, beta = best(lambda beta: self.alpha_of_beta(epsilon, beta), top)
         return Draft(self.distribution, alpha, beta, self.theorem)

@@ -1,16 +1,17 @@
 """Arsinh-normal noise, Z = sinh(sigma Y) / sigma, for a loss in rho.
 
-Bun and Steinke (2019, Theorem 25) bound its Renyi divergences; their bound is loose by far. With e
-= sqrt(2 rho), for t = 0.6 e and sigma = 0.9, the table in this folder holds shifts s for which the
-worst pair of `pair` has D_a <= rho a for all orders, by quadrature on fine grids and with a safety
-factor (`tools/make_arsinh_table.py`): a careful numeric value, not a proved one. The divergence
-grows with the shift, as every Renyi divergence is a mixture of hockey-stick divergences.
+Bun and Steinke (2019, Theorem 25) bound its Renyi divergences, but their bound is very loose. Let e
+= sqrt(2 rho), t = 0.6 e and sigma = 0.9. The table in this folder has shifts s for which the worst
+pair of `pair` has D_a <= rho a for all orders a. The shifts were computed by quadrature on fine
+grids, with a safety factor (`tools/make_arsinh_table.py`). So they are careful numeric values, and
+not proved. The divergence grows with the shift, because every Renyi divergence is a mixture of
+hockey-stick divergences.
 
-An entry (e', s', t') gives (k s', k t') for every e >= k e', k an integer: cut the way from P
-to Q into k equal steps; in units of its own smaller scale each step shifts by at most s' and
-dilates by at most t', and group privacy of zCDP multiplies rho by k^2 (Bun and Steinke 2016). So no
-step of this file needs a monotone table, budgets below the grid use many steps of a tiny entry, and
-budgets above it a few steps of a large one.
+For an integer k, an entry (e', s', t') gives (k s', k t') for every e >= k e'. Proof: cut the way
+from P to Q into k equal steps. In units of its smaller scale, each step shifts by at most s' and
+dilates by at most t'. Group privacy of zCDP multiplies rho by k^2 (Bun and Steinke 2016). So the
+table need not be monotone. A rho below the table uses many steps of a tiny entry, and a rho above
+it a few steps of a large entry.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _ENTRIES = (
 
 
 def arsinh_normal(rho: float) -> Draft:
-    """Return the (alpha, beta) of least noise for rho among the multiples of table entries."""
+    """Return the (alpha, beta) of least noise for rho, among multiples of table entries."""
     if rho < LEAST_RHO:
         checks.fail("rho", "at least 2**-41 for noise='arsinh-normal'", rho)
     e = math.sqrt(2.0 * rho)  # the safety factor of the table covers the rounding of this

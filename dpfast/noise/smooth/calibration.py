@@ -1,9 +1,9 @@
 """Calibrations, and their rounding towards privacy.
 
-`SLACK` is added to beta before anything is proved: a smooth sensitivity S computed in floating
-point is an upper bound with relative excess below 2^-41, so it is only (beta + 2^-41)-smooth; the
-other 2^-41 covers the division S / alpha. `MARGIN` is taken off alpha; it covers the float error
-of every formula here (each below 1e-12 relative, see the families) and of that division.
+`SLACK` is added to beta. A smooth sensitivity S that is computed in floating point may be too large
+by a relative 2^-41, so it is only (beta + 2^-41)-smooth. A second 2^-41 covers the division S /
+alpha. `MARGIN` is subtracted from alpha. It covers the rounding errors of that division and of
+every formula here (each below a relative 1e-12, see the families).
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ class Draft(NamedTuple):
 class Calibration:
     """The calibration of noise to a smooth sensitivity.
 
-    If S(x) is at least the local sensitivity at x and S(x) <= e^beta (1 + 2^-41) S(x') for all
-    neighbors x, x', in exact arithmetic on the computed S, then releasing
-    ``value + (S / alpha) * Z`` with Z from `distribution` has the loss named by `epsilon` and
-    `delta`, or by `rho`, under the neighboring relation of S.
+    Let the computed S(x) be at least the local sensitivity at x, and let S(x) <= e^beta (1 + 2^-41)
+    S(x') for all neighbors x, x'. Then the release ``value + (S / alpha) * Z``, with Z from
+    `distribution`, has the loss `epsilon` and `delta`, or `rho`, under the neighboring relation of
+    S.
 
     Attributes
     ----------
     distribution : frozen dataclass of `dpfast.noise.distributions`
         The standardized noise Z.
     alpha, beta : float
-        Admissible pair: the noise scale is S / alpha, and S is beta-smooth.
+        The noise has the scale S / alpha, and S is beta-smooth.
     noise : str
-        The requested name, with "auto" resolved.
+        The name of the noise; for "auto", the name of the chosen noise.
     epsilon, delta, rho : float or None
         The loss that is proved, at most the requested one.
     loss : Pure, Approx or ZCDP
-        The loss to be charged, as exact fractions: the requested one, without the delta that a pure
-        distribution leaves unspent.
+        The loss to charge, as exact fractions: the requested loss, without a delta that the
+        distribution does not use.
     theorem : str
         The reference of the proof.
     """
@@ -71,15 +71,16 @@ class Calibration:
 
 def floats(loss: privacy.Loss) -> dict[str, float]:
     """Return the amounts of a loss as floats, rounded down; refuse amounts out of range."""
-    amount(loss)  # raises for smaller amounts, for which the allowance for rounding S would matter
+    amount(loss)  # raises for amounts so small that the rounding of S would matter
     return {name: privacy.float_down(getattr(loss, name)) for name in loss.amounts}
 
 
 def pure_epsilon(rho: float) -> float:
     """Return the largest epsilon with epsilon tanh(epsilon / 2) <= rho, rounded down.
 
-    An epsilon-DP pair is a post-processing of randomized response, whose worst D_a / a is its
-    Kullback-Leibler divergence epsilon tanh(epsilon / 2); so epsilon-DP gives rho-zCDP.
+    An epsilon-DP pair is a post-processing of randomized response. The largest D_a / a of
+    randomized response is its Kullback-Leibler divergence, epsilon tanh(epsilon / 2). So epsilon-DP
+    gives rho-zCDP.
     """
     most = 1.0 + 2.0 * math.sqrt(rho) + rho  # an upper bound of the root
     allowed = rho * (1.0 - 1e-14)

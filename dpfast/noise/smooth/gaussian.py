@@ -3,17 +3,18 @@
 Let P = Z, Q = s + e^lam Z (see `pair`) with 0 <= s <= alpha, 0 <= lam <= beta, and let
     alpha e^beta + beta <= epsilon    and    alpha^2 <= 2 epsilon.
 
-* Q over P: {q > e^epsilon p} is the outside of an interval [r1, r2], and s is inside because
-  log q/p at s is s^2/2 - lam <= epsilon. By the envelope theorem d/dlam of the divergence is
-  d/dlam of the mass of Q on that set held fixed; outside an interval around its own center Q gains
-  mass as lam grows. So the divergence grows with lam, and lam = beta is the worst.
-* P over Q: {p > e^epsilon q} is an interval [l, r]. Write t = e^lam. At s - t the log ratio log
-  p/q is at most s t <= epsilon, so that point is outside. If the interval lay to its right, the
-  vertex of the parabola log p/q would too, and its height would be at most lam + s t / 2 <=
-  epsilon: the interval would be empty. So r <= s - t; the derivative in lam of the divergence is
-  e^epsilon [(s - l) q(l) - (s - r) q(r)], and x exp(-x^2 / (2 t^2)) falls for x >= t: the
-  divergence does not grow with lam. At lam = 0 it equals the one of Q over P. So it never exceeds
-  that one's value at beta.
+* Q over P: {q > e^epsilon p} is the outside of an interval [r1, r2], and s is inside because log
+  q/p at s is s^2/2 - lam <= epsilon. By the envelope theorem, the derivative of the divergence in
+  lam is the derivative of the mass of Q on this set, if the set is fixed. Outside an interval
+  around its center, Q gains mass as lam grows. So the divergence grows with lam, and is largest for
+  lam = beta.
+* P over Q: {p > e^epsilon q} is an interval [l, r]. Write t = e^lam. At s - t the log ratio log p/q
+  is at most s t <= epsilon, so that point is outside. If the interval were to its right, so would
+  be the vertex of the parabola log p/q. Its height would be at most lam + s t / 2 <= epsilon, so
+  the interval would be empty. So r <= s - t. The derivative of the divergence in lam is e^epsilon
+  [(s - l) q(l) - (s - r) q(r)], and x exp(-x^2 / (2 t^2)) falls for x >= t. So the divergence does
+  not grow with lam. At lam = 0 it equals the divergence of Q over P. So it never exceeds the
+  divergence of Q over P at lam = beta.
 * Both grow with s (level sets are centered intervals).
 
 The divergence at (alpha, beta) is evaluated with Mills' ratio M: at both ends q = e^epsilon p, so
@@ -34,7 +35,7 @@ from .pair import best
 
 
 def log_delta_of_pair(epsilon: float, alpha: float, beta: float) -> float:
-    """Return the log of the worst pair's divergence, under the conditions above, beta > 0."""
+    """Return the log of the worst pair's divergence, under the conditions above, for beta > 0."""
     shrink = math.exp(-beta)
     spread = -math.expm1(-2.0 * beta)
     slope = alpha * shrink * shrink
@@ -65,8 +66,8 @@ def alpha_of_beta(epsilon: float, delta: float, beta: float, accuracy: float = 1
         return high
     low, f_low = 0.0, log_delta_of_pair(epsilon, 0.0, beta) - target
     side = 0
-    # The Illinois method: false position that halves the weight of an end that stays. `low` is
-    # always on the private side.
+    # The Illinois method: false position, where the weight of an end that stays is halved. `low`
+    # always has at most the divergence `delta`.
     for step in range(100):
         if high - low <= accuracy * high:
             break
@@ -88,7 +89,7 @@ def alpha_of_beta(epsilon: float, delta: float, beta: float, accuracy: float = 1
 
 
 def gaussian(epsilon: float, delta: float) -> Draft:
-    """Return the (alpha, beta) of Gaussian noise that is least on evenly spread data."""
+    """Return the (alpha, beta) with the least Gaussian noise on evenly spread data."""
     target = math.log(delta)
     top = 0.5 * epsilon
     if log_delta_of_pair(epsilon, 0.0, top) > target:

@@ -3,17 +3,17 @@
 Let P = Z, Q = s + e^lam Z (see `pair`) with 0 <= s <= alpha, 0 <= lam <= beta, and let
 alpha + beta <= epsilon.
 
-* P over Q: log p/q is at most lam + s e^-lam <= epsilon everywhere: that direction costs nothing.
-* Q over P: {q > e^epsilon p} is the outside of an interval, and s is inside because log q/p at s
-  is s - lam <= epsilon. By the envelope theorem d/dlam of the divergence is d/dlam of the mass of
-  Q on that set held fixed; outside an interval around its own center Q gains mass as lam grows. So
-  the divergence grows with lam, and lam = beta is the worst. It grows with s as well (level sets
-  are centered intervals).
-* There both ends of the interval satisfy q = e^epsilon p, which makes the divergence
+* P over Q: log p/q is at most lam + s e^-lam <= epsilon everywhere, so this direction has no delta.
+* Q over P: {q > e^epsilon p} is the outside of an interval, and s is inside because log q/p at s is
+  s - lam <= epsilon. By the envelope theorem, the derivative of the divergence in lam is the
+  derivative of the mass of Q on this set, if the set is fixed. Outside an interval around its
+  center, Q gains mass as lam grows. So the divergence grows with lam, and is largest for lam =
+  beta. It also grows with s (level sets are centered intervals).
+* For lam = beta both ends of the interval satisfy q = e^epsilon p, so the divergence is
       delta = (1 - e^-beta) exp(-(epsilon + beta) / m) cosh(alpha / m),    m = e^beta - 1,
   hence alpha = m arccosh(delta e^((epsilon + beta) / m) / (1 - e^-beta)).
 
-Everything is computed as a logarithm, so any delta that is a normal float64 will do.
+Everything is computed in logarithms, so delta can be any normal float64.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def alpha_of_beta(epsilon: float, delta: float, beta: float) -> float:
 
 
 def laplace(epsilon: float, delta: float) -> Draft:
-    """Return the (alpha, beta) of Laplace noise that is least on evenly spread data."""
+    """Return the (alpha, beta) with the least Laplace noise on evenly spread data."""
     log_delta = math.log(delta)
     top = 0.5 * epsilon
     # The target falls with beta, so search for the largest beta.

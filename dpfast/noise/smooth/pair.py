@@ -6,8 +6,8 @@ distributions of the output are, with ``phi = -log density`` of Z,
 
     P = Z    and    Q = s + e^lam Z,    |s| <= alpha,  0 <= lam <= beta,
 
-and both directions of the loss count (Nissim, Raskhodnikova and Smith 2007, section 2; the shift is
-measured in units of the smaller scale).
+where the shift s is in units of the smaller scale, and both directions of the loss count (Nissim,
+Raskhodnikova and Smith 2007, section 2).
 
 Theorem. Let Z be symmetric, phi non-decreasing and differentiable on (0, inf) with a piecewise
 second derivative, and t -> phi(e^t) convex. Then no such pair, with 0 <= s <= alpha, loses more
@@ -16,26 +16,26 @@ than epsilon if and only if s = alpha satisfies, for both lam = 0 and lam = beta
     s <= gap(epsilon + lam, lam)    and    s <= e^lam gap(epsilon - lam, -lam),
     gap(c, log k) = inf over y >= 0 of  phi^-1(c + phi(y)) - k y.
 
-Proof. log p/q at z is lam + phi((z - s) e^-lam) - phi(z). For a given |z| it is largest at
-z = -|z|, and log q/p is, for a given |y| with z = s + y e^lam, largest at y = |y|, because phi
-grows with |z|. So the two losses are
+Proof. log p/q at z is lam + phi((z - s) e^-lam) - phi(z). phi grows with |z|. So for a given |z|,
+log p/q is largest at z = -|z|. Let z = s + y e^lam: for a given |y|, log q/p is largest at y = |y|.
+So the two losses are
     A(lam) =  lam + sup over x >= 0 of  phi((x + s) e^-lam) - phi(x),
     B(lam) = -lam + sup over y >= 0 of  phi(s + y e^lam) - phi(y).
-In A every term is convex in lam since phi(e^t) is convex in t. In B, with u = s + y e^lam >= s, the
-second derivative is (u - s) [phi'(u) + (u - s) phi''(u)]; where phi'' >= 0 it is not negative, and
-elsewhere the bracket is at least phi'(u) + u phi''(u), which is not negative because phi(e^t) is
-convex. So A and B are convex in lam and largest at lam = 0 or lam = beta. Both grow with s, and
-solving A <= epsilon and B <= epsilon for s at a given point gives the two bounds.
+In A every term is convex in lam, because phi(e^t) is convex in t. In B let u = s + y e^lam >= s.
+The second derivative of a term is (u - s) [phi'(u) + (u - s) phi''(u)]. If phi''(u) >= 0, it is not
+negative. Otherwise the bracket is at least phi'(u) + u phi''(u), which is not negative, because
+phi(e^t) is convex. So A and B are convex in lam, and largest at lam = 0 or lam = beta. Both grow
+with s. The inequalities A <= epsilon and B <= epsilon, solved for s at each of these lam, are the
+two bounds.
 
-If c + phi can outrun every k y the infimum is positive; otherwise the pair is not admissible and
-`gap` is 0 or less.
+If the infimum `gap` is not positive, no alpha > 0 is admissible.
 
-*The choice of beta* is by one rule for all families, and from public parameters only.
-The noise of a release is S_beta / alpha. On data with an even spacing g around the quantile the
-smooth sensitivity is g max_k (k + 1) e^(-beta k), which over real k is g / w(beta) with
+*The choice of beta* follows one rule for all families, from public parameters only. The noise of a
+release has the scale S_beta / alpha. If the data have an even spacing g around the quantile, the
+smooth sensitivity is g max_k (k + 1) e^(-beta k). Over real k this is g / w(beta) with
     w(beta) = beta e^(1 - beta) for beta < 1, and 1 from there on.
-So the rule maximizes alpha(beta) w(beta); for small budgets that is alpha times beta. Where the
-merit is flat the largest beta wins, because no smooth sensitivity grows with beta.
+So the rule maximizes alpha(beta) w(beta), which is about alpha times beta for a small epsilon. Of
+several maxima the largest beta is taken, because no smooth sensitivity grows with beta.
 """
 
 from __future__ import annotations

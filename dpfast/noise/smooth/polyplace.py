@@ -1,16 +1,16 @@
-"""Exact calibration of PolyPlace noise, whose shift and dilation together cost epsilon.
+"""Exact calibration of PolyPlace noise.
 
 The distribution of shape a > 1 has phi'(z) = (a - 1) / (1 - z) up to z = 1/a and (a + 1) / (1 + z)
 beyond. Hladik and Tetek (FORC 2025, arXiv 2407.05067): with alpha = beta = epsilon / a the release
-is epsilon-DP. phi' is continuous, z phi'(z) grows, so phi(e^t) is convex and the theorem of `pair`
-gives the exact alpha, which is larger: by 1.5 % at epsilon = 0.1, 17 % at 1 and 62 % at 3 for beta
-= 0.6 epsilon. The infimum in `gap` is closed form piece by piece:
+is epsilon-DP. phi' is continuous and z phi'(z) grows, so phi(e^t) is convex, and the theorem of
+`pair` gives the exact alpha. For beta = 0.6 epsilon it is larger than theirs by 1.5 % at epsilon =
+0.1, 17 % at 1 and 62 % at 3. The infimum in `gap` has a closed form on each of three pieces:
 
 * y beyond 1/a:        phi^-1(c + phi(y)) - k y is linear and grows, so its least value is at 1/a;
 * y and image below:   it is linear, so its least value is at an end;
 * y below, image past: it is convex with one stationary point, found by solving a power.
 
-The tails alone cost a beta, so beta cannot exceed epsilon / a.
+The loss of the tails alone is a beta, so beta is at most epsilon / a.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def alpha_of_beta(shape: float, epsilon: float, beta: float) -> float:
                 return -math.expm1(-total / (a - 1.0))
             return (1.0 + joint) * math.exp((total - at_joint) / (a + 1.0)) - 1.0
 
-        # The smallest y whose image lies beyond the joint.
+        # The smallest y whose image is beyond 1/a.
         first = -math.expm1((cost - at_joint) / (a - 1.0)) if cost < at_joint else 0.0
         log_m = math.log1p(joint) + (cost - at_joint) / (a + 1.0)
         still = -math.expm1((log_m + math.log(q) - log_k) / (q + 1.0))
@@ -57,7 +57,7 @@ def polyplace(epsilon: float, share: float) -> Draft:
     shape = 1.0 / share
     beta = epsilon / shape * (1.0 - 2.0**-40)
     # The absolute error is subtracted from the computed alpha. If the published alpha, which is
-    # beta, is larger, that is used.
+    # equal to beta, is larger, it is used.
     alpha = max(beta, alpha_of_beta(shape, epsilon, beta) - 2.0**-44)
     return Draft(
         PolyPlace(shape),
