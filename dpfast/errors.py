@@ -170,8 +170,7 @@ class SlowWarning(UserWarning):
 
 
 class PrivacyAdvice(UserWarning):
-    """A warning: the call is correct, but it promises little privacy, or its answer is mostly
-    noise.
+    """A warning: the call is correct, but promises little privacy, or gives mostly noise.
 
     The warning comes before the spend. It depends on public arguments and types, never on rows. The
     message names the problem, the reason and a remedy. Silence it like any warning:

@@ -322,8 +322,7 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int
 
 
 def shape(name: str, value: Any, rule: str, common: tuple[int, ...] = ()) -> tuple[int, ...]:
-    """Return a shape of NumPy, checked to be such that a float64 array of this shape fits in
-    memory.
+    """Return a shape of NumPy, for which a float64 array fits in memory.
 
     `common` must broadcast to the shape. If the value is None, `common` is returned.
     """

@@ -213,8 +213,7 @@ def hide_error(error: BaseException) -> str:
 
 
 def hiding(run: Callable[[], T], refusal: Callable[[str], Exception]) -> T:
-    """Return the result of `run`. If it raises an error that may quote rows, raise `refusal`
-    instead.
+    """Return the result of `run`; in place of an error that may quote rows, raise `refusal`.
 
     The first error is dropped before, so that it is not the context of the second.
     """

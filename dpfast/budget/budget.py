@@ -350,11 +350,10 @@ class Budget(Payer):
 
     @property
     def history(self) -> History:
-        """The ledger entries in order. An entry has an answer only if `record` or `settle` stored
-        it.
+        """The ledger entries in order, with an answer only if `record` or `settle` stored it.
 
-        For a ledger in a file this reads and checks every entry. So it finds damage in old entries,
-        which opening the ledger does not: that checks only the sums and the last 1,000 entries.
+        For a ledger in a file this reads and checks every entry, so it finds all damage. Opening a
+        ledger checks only the sums and the last 1,000 entries.
         """
         return History(self._storage.history())
 

@@ -36,7 +36,8 @@ class Release(Generic[Value]):
 
     Attributes
     ----------
-    value : float, ndarray or another type of answer bar : ErrorBar
+    value : float, ndarray or another type of answer
+    bar : ErrorBar
         A bound on the error of the value, in its units. If the error is known only as a number of
         rows, the bound is in `ranks`. `note` states the assumptions. If public numbers are not
         enough, the bound is computed from noisy numbers, which is post-processing.

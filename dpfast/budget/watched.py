@@ -1,5 +1,4 @@
-"""Show the releases of a program to a test that runs it on neighboring data; see
-`dpfast.audit.replay`.
+"""Show the releases of a program to a test that runs it on neighbors (`dpfast.audit.replay`).
 
 The test compares what a release reads in two runs. If it reads rows, few enough rows may differ. A
 row is compared together with its mask, its weight and its id, and with its entry in any other

@@ -111,8 +111,7 @@ def analytic(epsilon: float, delta: float) -> float:
 
 
 def of_gaussian(loss: Loss) -> Loss:
-    """Return the loss of Gaussian noise calibrated to `loss`; an (epsilon, delta) also gets its
-    rho.
+    """Return the loss of Gaussian noise that is calibrated to `loss`, with a rho for any loss.
 
     The standard deviation of the noise is the L2 sensitivity divided by s, rounded up, with s as
     above. So the noise is s^2 / 2-zCDP (Bun and Steinke, TCC 2016). Rounding is post-processing,

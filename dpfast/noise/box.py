@@ -1,5 +1,4 @@
-"""Joint noise for several integers, each with a sensitivity: the K-norm mechanism of a box, and
-others.
+"""Joint noise for integers that each have a sensitivity: K-norm noise of a box, and others.
 
 Let k integers have the sensitivities D_i, and let all of them change at once: neighbors differ by a
 vector of the box with half-widths D_i. The noise of integer i is proportional to D_i: in units of

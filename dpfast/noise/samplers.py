@@ -28,8 +28,7 @@ _FINITE = "scale must be finite and greater than 0"
 
 
 def saturated(values: Any, granularity: Any = 1.0) -> NDArray[np.float64]:
-    """Return private numbers as finite float64 that fit on the grid; what is not a number becomes
-    0.
+    """Return private numbers as finite float64 that fit on the grid, and 0 for anything else.
 
     No value raises an error, because an error would be an answer without noise. Clamping does not
     increase the distance of two numbers.

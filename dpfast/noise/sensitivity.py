@@ -64,8 +64,7 @@ class Sensitivity:
         return draws, max(1, int(self.l1 // draws))
 
     def divided(self, part: Fraction) -> Sensitivity:
-        """Return a larger sensitivity: its noise for the whole loss is this one's noise for a
-        `part`.
+        """Return the sensitivity whose noise for the whole loss is this one's noise for a `part`.
 
         The variance of Gaussian noise and the scale of Laplace noise grow by a factor of 1 / part.
         """

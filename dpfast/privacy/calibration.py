@@ -33,7 +33,7 @@ def float_down(amount: Number) -> float:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If it is not such a number.
+        If `amount` is not such a number.
 
     Notes
     -----
@@ -69,7 +69,7 @@ def range_within(rho: Number) -> Fraction:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If it is not such a number, or beyond all float64.
+        If `rho` is not above 0, or too large or too small for float64.
 
     Notes
     -----
@@ -102,7 +102,7 @@ def pure_within(rho: Number) -> Fraction:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If it is not such a number, or beyond all float64.
+        If `rho` is not above 0, or too large or too small for float64.
 
     Notes
     -----
@@ -125,7 +125,7 @@ def laplace_within(rho: Number, draws: int = 1, cells: int = 0) -> Fraction:
     Parameters
     ----------
     rho : int, float, Decimal or Fraction
-        Of all draws together. Greater than 0.
+        The loss of all draws together; greater than 0.
     draws, cells : int
         As for `Draws`: the number of draws, and the sensitivity of the integer in each draw. 0
         cells mean continuous noise, rounded or not.
@@ -133,7 +133,7 @@ def laplace_within(rho: Number, draws: int = 1, cells: int = 0) -> Fraction:
     Returns
     -------
     Fraction
-        Of all draws together.
+        The epsilon of all draws together.
 
     Raises
     ------

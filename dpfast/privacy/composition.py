@@ -239,7 +239,7 @@ def group(loss: Loss, size: int) -> Loss:
 
 
 def group_within(loss: Loss, size: int) -> Loss:
-    """Return the largest loss for one row that gives groups of up to `size` rows a given loss.
+    """Return the largest loss for one row that keeps groups of `size` rows within `loss`.
 
     This is the inverse of `group`.
 
@@ -440,11 +440,11 @@ def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
 
     Notes
     -----
-    If all losses are equal, `optimal_composition` is better. The way over rho (`Pure.to_zcdp`,
-    `compose`, `ZCDP.to_approx`) is mostly better too. The theorem is by Dwork, Rothblum and Vadhan,
-    FOCS 2010, with the tight mean of Kairouz, Oh and Viswanath, ICML 2015. Proof: whatever came
-    before, the privacy loss of release i is at most epsilon_i in size, and its mean is at most
-    epsilon_i tanh(epsilon_i / 2). So the Azuma-Hoeffding inequality bounds the sum.
+    If all losses are equal, `optimal_composition` is better. A conversion to rho and back
+    (`Pure.to_zcdp`, `compose`, `ZCDP.to_approx`) is mostly better too. The theorem is by Dwork,
+    Rothblum and Vadhan, FOCS 2010, with the tight mean of Kairouz, Oh and Viswanath, ICML 2015.
+    Proof: whatever came before, the privacy loss of release i is at most epsilon_i in size, and its
+    mean is at most epsilon_i tanh(epsilon_i / 2). So the Azuma-Hoeffding inequality bounds the sum.
 
     Examples
     --------

@@ -77,8 +77,7 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
 
 
 def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction | None:
-    """Return the least delta of rho-zCDP at epsilon, over all Renyi orders; None if it is 1 or
-    more.
+    """Return the least delta of rho-zCDP at epsilon over all Renyi orders, or None if 1 or more.
 
     For the order a = 1 + t, ln(delta) = t ((1 + t) rho - epsilon) - ln(1 + t) - t ln(1 + 1 / t).
     The slope of this in t is (1 + 2 t) rho - epsilon - ln(1 + 1 / t).

@@ -177,7 +177,7 @@ class Draws(Pure):
     Parameters
     ----------
     epsilon : int, float, Decimal or Fraction
-        Of all draws together. Greater than 0.
+        The loss of all draws together; greater than 0.
     draws : int
         The number of draws, at least 1. Each may depend on earlier answers.
     bounded_range : bool

@@ -147,11 +147,11 @@ def exponential(
 
     Privacy
     -------
-    On neighboring datasets every score differs by at most `sensitivity`. A draw is
+    Between neighboring datasets every score may change by at most `sensitivity`. Then a draw is
     epsilon-differentially private (McSherry and Talwar, FOCS 2007). It also has epsilon-bounded
     range (Cesar and Rogers, ALT 2021). A budget in rho is charged the exact zCDP loss of such a
-    draw, which is at most epsilon**2 / 8 (`dpfast.privacy.Draws`). With `rho`, the epsilon is the
-    largest with this loss (`dpfast.privacy.range_within`).
+    draw, which is at most epsilon**2 / 8 (`dpfast.privacy.Draws`). With `rho`, epsilon is the
+    largest number for which this loss is at most rho (`dpfast.privacy.range_within`).
 
     The requested loss is the loss of one draw: `size` draws cost `size` times as much, and a table
     of scores costs it once for each row of the table. (If the rows of the table are about disjoint
@@ -213,8 +213,8 @@ def exponential(
 
     See Also
     --------
-    permute_and_flip : Better for a single draw that is paid for in epsilon. utility_bound : How far
-    the score of the answer may be below the best score.
+    permute_and_flip : Better for a single draw that is paid for in epsilon.
+    utility_bound : How far the score of the answer may be below the best score.
 
     Notes
     -----
@@ -278,11 +278,11 @@ def permute_and_flip(
 
     Privacy
     -------
-    On neighboring datasets every score differs by at most `sensitivity`. A draw is
+    Between neighboring datasets every score may change by at most `sensitivity`. Then a draw is
     epsilon-differentially private (McKenna and Sheldon, NeurIPS 2020). The draw does not have
-    bounded range. So a budget in rho is charged epsilon tanh(epsilon / 2), the rho of any pure
-    loss, and with `rho` the epsilon is the one with this rho. With rho, `exponential` is the better
-    choice.
+    bounded range. So a budget in rho is charged like for any pure loss, epsilon tanh(epsilon / 2).
+    With `rho`, epsilon is the largest number for which this charge is at most rho. With rho,
+    `exponential` is the better choice.
 
     Parameters
     ----------
@@ -354,11 +354,11 @@ def top_k(
 
     Privacy
     -------
-    On neighboring datasets every score differs by at most `sensitivity`. The requested loss covers
-    the whole answer, including its order. Each of the `k` draws has bounded range and a loss of
-    epsilon / k. So the answer is epsilon-differentially private (Durfee and Rogers, NeurIPS 2019)
-    and (epsilon**2 / (8 k))-zCDP (Cesar and Rogers, ALT 2021). With `rho`, each draw has a loss of
-    rho / k. A table of scores costs the requested loss once for each row.
+    Between neighboring datasets every score may change by at most `sensitivity`. The requested loss
+    covers the whole answer, including its order. Each of the `k` draws has bounded range and a loss
+    of epsilon / k. So the answer is epsilon-differentially private (Durfee and Rogers, NeurIPS
+    2019) and (epsilon**2 / (8 k))-zCDP (Cesar and Rogers, ALT 2021). With `rho`, each draw has a
+    loss of rho / k. A table of scores costs the requested loss once for each row.
 
     Parameters
     ----------

@@ -14,8 +14,7 @@ from .known import KnownSensitivity
 def global_(
     statistic: KnownSensitivity, *, rows: int | None = None, neighbors: Neighbors = "add-remove"
 ) -> float:
-    """Return the global sensitivity of a statistic. NOT PRIVATE if `rows` or the bounds are not
-    public.
+    """Return the global sensitivity. NOT PRIVATE unless `rows` and the bounds are public.
 
     Parameters
     ----------

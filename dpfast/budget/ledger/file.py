@@ -362,8 +362,7 @@ class File:
         return here
 
     def _same(self, db: Connection, way: Way) -> tuple[Header, LastRow]:
-        """Check that this is the opened ledger, in its directory, with all rows that were seen
-        here.
+        """Check that this is the opened ledger, in its directory, with all rows seen here.
 
         Each transaction begins with this check. It returns the header and the last row.
         """
@@ -468,8 +467,7 @@ class File:
             raise LedgerError(f"ledger {self.path} cannot be made: {why}") from None
 
     def _narrow(self) -> None:
-        """Remove the right to read the files from users who cannot write, and so cannot use a
-        ledger.
+        """Remove the right to read the files from users who cannot write, so cannot spend.
 
         Users who can write may share the ledger. If this process may not change permissions,
         nothing changes.
