@@ -145,7 +145,7 @@ def array_of(scores: object, name: str = "scores") -> NDArray[Any]:
     """Return scores as an array, without a copy if they are an array."""
     first = scores[0] if isinstance(scores, (list, tuple)) and scores else scores
     if is_distributed(first):
-        checks.fail_kind(name, "an array", first, " of an engine: compute it first")
+        checks.fail_kind(name, "an array", first, " in Dask, Spark or a database: compute it first")
     if callable(scores):
         checks.fail_kind(name, "an array: only `exponential` takes a function", scores)
     if isinstance(scores, np.ma.MaskedArray):
@@ -199,7 +199,7 @@ def candidates_last(scores: object, axis: int) -> NDArray[Any] | DistributedScor
     """
     if is_distributed(scores) or of_engine(scores):
         if checks.whole("axis", axis, -1) > 0:
-            checks.fail("axis", "0 or -1 for scores in an engine", axis)
+            checks.fail("axis", "0 or -1 for scores in Dask or Spark", axis)
         held = DistributedScores(scores)
         if held.count > FEW:
             return held
@@ -222,7 +222,7 @@ def candidates_last(scores: object, axis: int) -> NDArray[Any] | DistributedScor
 def log_weights(base: ArrayLike, turned: NDArray[Any] | OneRow) -> NDArray[np.float64]:
     """Return the log-weights of the public base measure, as a view in the shape of the scores."""
     if isinstance(turned, OneRow):
-        checks.fail_kind("base", f"left out for more than {FEW} scores in an engine", base)
+        checks.fail_kind("base", f"left out for more than {FEW} scores in Dask or Spark", base)
     array = array_of(base, "base")
     chunk_dtype(array.dtype, "base")
     rule = "minus infinity, or numbers from -2**40 to 2**40"

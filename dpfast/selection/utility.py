@@ -128,7 +128,7 @@ def _probabilities(
     ranged = mechanism != PERMUTE
     turned = candidates_last(scores, axis)
     if isinstance(turned, DistributedScores):
-        checks.fail("scores", f"at most {FEW} scores in an engine", turned.count)
+        checks.fail("scores", f"at most {FEW} scores from Dask or Spark", turned.count)
     plan = selection(mechanism, *terms, "add-remove", 1)
     table = Table(turned.reshape(-1, turned.shape[-1]))
     tilts = None

@@ -6,13 +6,14 @@ Let R be the distance of the bounds, and w the rows that two neighbors share.
 x and max x - lo, and the mean by 1 / n of that. One replacement can make a dataset for which this
 largest change is R.
 
-*Add-remove*; the mean of no rows is the middle of the bounds. Neighbors are w and w + v, with s
-rows in w, and the mean changes by |v - mean(w)| / (s + 1) = |s v - sum(w)| / (s (s + 1)). Let the
-mean go up; the other direction is the mirror image. If w is within k of x, v is best at hi, and w
-is x without its a largest rows and with b rows at lo, a + b <= k. For given b the mean of w and s
-both fall with a, so a = min(k - b, n). If w + v is within k, and v is an added row, then w is
-within k; else v is best the largest row of x, and w is the rest of x, treated alike. So A(k) is the
-largest of O(k) numbers. It is at most R / max(n - k, 2), whatever the rows are.
+*Add-remove*; the mean of no rows is the middle of the bounds. Neighbors are w and w + v. If w has s
+rows, the mean changes by |v - mean(w)| / (s + 1) = |s v - sum(w)| / (s (s + 1)). Let the mean rise;
+the other direction is the mirror image. First let w be within k changes of x. Then the change is
+largest for v = hi, if w is x without its a largest rows and with b more rows at lo, a + b <= k. For
+a given b, both s and the mean of w fall with a, so a = min(k - b, n). Now let w + v be within k
+changes of x. If v is an added row, w is within k changes, too. Otherwise v is best the largest row
+of x, and w is made of the other rows of x in the same way. So A(k) is the largest of O(k) numbers.
+It is at most R / max(n - k, 2), whatever the rows are.
 
 If a row is added or removed, n changes by 1, which is one step of k in this bound. So S = max_k
 e^(-beta k) R / max(n - k, 2) is smooth. e^(-beta k) / (n - k) is log-convex in k, so the maximum is

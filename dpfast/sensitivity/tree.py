@@ -6,18 +6,19 @@ a cut, let w_t be the t-th lightest weight (R if there are fewer). Then
     A(k) = the largest over all cuts of max(w_(k+1), w_(k+2) - w_1)
 
 (Nissim, Raskhodnikova and Smith, STOC 2007, section 3.2; tests compare it with the definition). The
-first is at least t if and only if some cut has at most k edges lighter than t; the second is at
-least t - w_1 if and only if some cut whose lightest weight is w_1 has at most k + 1. The lightest
-edge of a cut is in a minimum spanning tree, and every cut crosses the tree. So with c_e(t), the
-fewest edges lighter than t of a cut that parts the ends of the tree edge e,
+first number is at least t if and only if some cut has at most k edges lighter than t. The second is
+at least t - w_1 if and only if some cut with the lightest weight w_1 has at most k + 1 such edges.
+The lightest edge of a cut is in a minimum spanning tree, and every cut crosses the tree. For a tree
+edge e, consider the cuts that separate its ends. Let c_e(t) be the smallest number of edges lighter
+than t in such a cut. Then
 
     S = the largest over t and e of max(t e^(-beta c_e(t)), (t - w_e) e^(-beta (c_e(t) - 1))),
 
-the second for w_e < t. (A cut that parts the ends of e and has a lighter edge than w_e has a larger
-w_(k+2) - w_1 than what is counted, so nothing is counted that is not there.) c_e(t) is the
-capacity of a minimum cut among the edges lighter than t, one flow each; it is 0 while t <= w_e, and
-grows with t, which only the distinct weights and R need to be.
-A forest is the same, one component at a time.
+where the second number counts only for w_e < t. (If a cut that separates the ends of e has an edge
+lighter than w_e, its w_(k+2) - w_1 is larger than the number that is counted for it.) c_e(t) is the
+capacity of a minimum cut among the edges lighter than t, which takes one flow. It is 0 for t <=
+w_e, and grows with t. Only the distinct weights and R are tried as t. For a forest the same holds
+for each component.
 """
 
 from __future__ import annotations
@@ -127,8 +128,7 @@ class TreeCost(KnownSensitivity):
 
 
 class _Cuts:
-    """NOT PRIVATE. A graph with clamped weights, less the lower bound, and its minimum cuts c_e(t).
-    """
+    """NOT PRIVATE. A graph with clamped weights (less the lower bound), and its minimum cuts."""
 
     def __init__(self, ends: NDArray[Any], weights: Any, bounds: tuple[float, float]) -> None:
         lo, hi = bounds
@@ -207,11 +207,11 @@ def _highest(cuts: _Cuts, edge: int, most: int, reached: float) -> float:
 
 
 def _best(cuts: _Cuts, edge: int, beta: float, best: float) -> float:
-    """Return the larger of `best` and of one tree edge's candidates for the smooth sensitivity."""
+    """Return the larger of `best` and a tree edge's candidates for the smooth sensitivity."""
     weight, first, last = cuts.weight(edge), cuts.first(edge), len(cuts.levels) - 1
 
     def worth(level: int, size: int) -> float:
-        """Return the larger of both candidates at a threshold with a minimum cut of `size`."""
+        """Return the larger of the two candidates at a threshold with a minimum cut of `size`."""
         t = float(cuts.levels[level])
         alone = t * math.exp(-beta * size)
         return max(alone, (t - weight) * math.exp(-beta * (size - 1))) if size else alone

@@ -5,18 +5,19 @@ each end, and L = n - 2 m are left.
 
 *Trimmed mean*, (x_(m+1) + ... + x_(n-m)) / L. The largest local sensitivity within k replacements
 is the largest (x_j - x_i) / L with i <= m + 1, j >= n - m and j - i <= L + k; the proof is in
-`dpfast/aggregate/aggregators/trimmed.py`. That is the envelope of an order statistic twice over.
-Take the columns
+`dpfast/aggregate/aggregators/trimmed.py`. This can be written by two medians. Take the columns
     z  = x_1 .. x_m, x_(n-m), ..., x_n     and     z' = x_1 .. x_m, x_(m+1), x_(n-m+1), ..., x_n
-of 2 m + 1 rows. In both, ranks m + 1 - s and m + 1 + t are s + t apart; in x, m + 1 - s and
-n - m + t are L - 1 + s + t apart. So the pairs of z with s >= 1 are the pairs of x with i <= m, the
-pairs of z' with s = 0 and t >= 1 those with i = m + 1, and the others (s = 0 in z, t = 0 in z')
-are pairs of x with the end moved inward, at the same distance. The smooth sensitivity of the
-trimmed mean is 1 / L of the larger of those of the medians of z and of z'.
+of 2 m + 1 rows. In both columns, the ranks m + 1 - s and m + 1 + t are s + t apart. In x, the ranks
+m + 1 - s and n - m + t are L - 1 + s + t apart. So the pairs of z with s >= 1 are the pairs of x
+with i <= m, and the pairs of z' with s = 0 and t >= 1 are the pairs of x with i = m + 1. All other
+pairs (s = 0 in z, t = 0 in z') are pairs of x with one end moved inward, at the same distance. So
+the smooth sensitivity of the trimmed mean is 1 / L times the larger smooth sensitivity of the
+medians of z and z'.
 
-*Winsorized mean*, (m x_(m+1) + (x_(m+1) + ... + x_(n-m)) + m x_(n-m)) / n. The sum of the
-sensitivities of the parts is a bound at any distance, and a nonnegative combination of smooth
-bounds is smooth. (It is at most 1.7 times the exact one in all small cases; exact for L = 1.)
+*Winsorized mean*, (m x_(m+1) + (x_(m+1) + ... + x_(n-m)) + m x_(n-m)) / n. The weighted sum of the
+sensitivities of its parts is a bound at any distance. A nonnegative combination of smooth bounds is
+smooth. (In all small cases the bound is at most 1.7 times the exact number, and it is exact for L =
+1.)
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Ends(NamedTuple):
     high: float
 
     def bound(self, of: Sensitivity, winsorized: bool) -> float:
-        """Return the sensitivity of the trimmed mean, or a bound on that of the winsorized mean."""
+        """Return the sensitivity of the trimmed mean, or a bound for the winsorized mean."""
         total = max(of(self.with_upper, self.cut + 1), of(self.with_lower, self.cut + 1))
         if not winsorized:
             return _divided(total, self.n - 2 * self.cut)
@@ -64,7 +65,7 @@ class Ends(NamedTuple):
 
 
 def _ends(column: Clamped, proportion: Fraction, width: int) -> Ends | None:
-    """Return the rows within `width` ranks of both ends of the rows kept; None for no rows."""
+    """Return the rows within `width` ranks of the two ends of the kept rows; None for no rows."""
     # No row beyond the ends is needed: ranks below 1 or above n have the values of the bounds.
     low, high = column.windows(kept_ends(proportion), width)
     n = low.n

@@ -5,19 +5,21 @@ variance of w + u is a constant plus (n - 1) / n**2 (u - c)**2. If u is replaced
 (n - 1) / n**2 times |(v - c)**2 - (u - c)**2|. The largest such change is the larger of
     up:   (b - c)**2 - (u - c)**2 = (b - u) (b + u - 2 c), b a bound, and
     down: (u - c)**2, with v = c.
-The local sensitivity at distance k is the largest of these over the w + u within k replacements of
-x. Let b = hi (the other case is the mirror image). For given u both fall as c grows (for "down", u
-above c). So k of the other rows go to lo, and the best are the largest:
-  * u is one of the replaced rows: then it may be c, "up" is (hi - c)**2, and so is "down" with
-    u = hi. w is the n - k smallest rows of x and k - 1 times lo.
-  * u is among the n - k smallest rows of x: the k largest go to lo. "Up" is concave in u, with c =
-    (P - u) / (n - 1) and P the sum of the n - k smallest; it is largest next to
-    u = (hi + P) / (n + 1), counting from lo = 0.
-  * u is among the k largest: the k largest of the others go to lo. c is the same as for the largest
-    of the n - k smallest, which is nearer to c than u is, so "up" is no larger.
-  * "Down" with a row of x: u is the largest, the k largest of the others go to lo.
-So A(k) takes sums of the smallest rows and one binary search. A(0) is at least R**2 / 8 in these
-units, and A(k) at most R**2: about ln(8) / beta distances decide the smooth sensitivity.
+The local sensitivity at distance k is the largest of these over all w + u within k replacements of
+x. Let b = hi (the other case is the mirror image). For a given u both numbers fall as c grows (for
+"down", if u is above c). So k of the other rows are replaced by lo. The largest of the other rows
+are the best choice:
+  * u is one of the replaced rows. For u = c, "up" is (hi - c)**2, and so is "down" for u = hi. w is
+    the n - k smallest rows of x and k - 1 times lo.
+  * u is among the n - k smallest rows of x. The k largest rows become lo. Then c = (P - u) / (n -
+    1), where P is the sum of the n - k smallest rows, and "up" is concave in u. With lo = 0 it is
+    largest next to u = (hi + P) / (n + 1).
+  * u is among the k largest rows. The k largest of the other rows become lo. c is the same as if u
+    were the largest of the n - k smallest rows. That row is nearer to c, so "up" is no larger here.
+  * "Down" with a row of x: u is the largest row, and the k largest of the other rows become lo.
+So A(k) is computed from sums of the smallest rows and one binary search. In units of (n - 1) /
+n**2, A(0) is at least R**2 / 8 and A(k) at most R**2. So about ln(8) / beta distances decide the
+smooth sensitivity.
 
 *Add-remove*. Let v be the population variance of n rows with the mean c. A new row y changes it by
 n / (n + 1)**2 (y - c)**2 - v / (n + 1). Both terms are at most R**2 / (n + 2), because v is at most
