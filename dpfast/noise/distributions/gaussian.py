@@ -42,8 +42,8 @@ def normal_series(
 ) -> tuple[list[Positive], list[Positive]]:
     """Return coefficients in t of Q and of its derivative G, for q = Q within `slack` units.
 
-    G' = (Q G) G. A unit of error in q moves exp(q^2 / 2) by q^2 units, squaring adds half of that,
-    and the exponential itself has at most eight (four in the last place).
+    G' = (Q G) G. A unit of error in q changes exp(q^2 / 2) by q^2 units. Squaring adds half of
+    that. The exponential itself has an error of at most eight units (four in the last place).
     """
     series = [Positive(q, slack)]
     growth = (slack + 1) * q * q + 13

@@ -1,9 +1,9 @@
 """Power series with nonnegative coefficients, and a bound of their rounding errors.
 
-Numbers that are only added and multiplied, and never negative, lose no relative accuracy to
-cancellation. So each coefficient has one more number, the relative error in units of 2**-53. A
-product adds the errors of its factors and one more; a sum takes the larger and one more. (The
-factor `table.SAFETY` covers terms of second order.)
+If numbers are never negative, and are only added and multiplied, nothing cancels. So the relative
+error of each coefficient is tracked as a number of units of 2**-53. A product has the errors of
+both factors and one more unit. A sum has the larger error and one more unit. (The factor
+`table.SAFETY` covers terms of second order.)
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Positive:
         return Positive(self.value + other.value, (a + b + abs(a - b)) / 2 + 1.0)
 
     def times(self, factor: float) -> Positive:
-        """Return these numbers times a factor that is within two units of its exact value."""
+        """Return these numbers times a factor, which has an error of at most two units."""
         return Positive(self.value * factor, self.slack + 3.0)
 
 

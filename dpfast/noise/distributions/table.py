@@ -1,30 +1,29 @@
 """Tables of a distribution's quantile function with a proved error bound, for `csrc/noise/grid.h`.
 
-Put p = (k + theta) 2**-64 and let m be the midpoint of a segment of half width h, both in units of
-k. With t = (m - d) / h in [-1, 1], Q is a power series in t with nonnegative coefficients c_j (the
-distribution is absolutely monotone towards the tail, see `Distribution`). A row stores a polynomial
-of degree 6 and the sum of:
+Let p = (k + theta) 2**-64, and let m be the midpoint of a segment of half width h, both in units of
+k. With t = (m - d) / h in [-1, 1], Q is a power series in t with nonnegative coefficients c_j,
+because the distribution is absolutely monotone towards the tail (see `Distribution`). A row of the
+table has a polynomial of degree 6 and an error bound, which is the sum of:
 
 1. *Truncation.* If |Q| <= M at distance r = h / rho towards the tail then c_j <= M rho**j, so
    that the remainder after degree ORDER = 8 is at most M rho**9 / (1 - rho).
 2. *Economizing.* t**8 and t**7 are replaced by the polynomials of lower degree that are nearest to
-   them on [-1, 1]; that costs c_8 / 128 + c_7 / 64.
-3. *Coefficients.* c_0 is known to the bound that `_centers` states, and rounded once; c_j, j > 0,
-   carries the relative error that `Positive` counted; economizing adds a rounding and a half to
-   each.
+   them on [-1, 1]; the error is at most c_8 / 128 + c_7 / 64.
+3. *Coefficients.* c_0 has the error bound of `_centers`, and is rounded once. For j > 0, c_j has
+   the relative error that `Positive` has counted. Economizing adds a rounding and a half to each.
 4. *Horner's rule* without fused operations, which is off by at most
    sum over j of (2 j + 1) u |c_j| (and 2 j for the last), u = 2**-53 (Higham, Accuracy and
    Stability of Numerical Algorithms, 5.1).
 5. *The argument.* d is within 2**(e - 53) of k in octave e, and theta is within 1: the error is
    at most that times the largest slope, which is at t = 1 and is at most sum j c_j / h plus
    9 M rho**9 / (1 - rho)**2 / h.
-6. *A corner.* Rows on its two sides agree at the corner in value and slope, so that choosing the
-   wrong side, which only happens within the argument's error (below 2**-40 relative), costs less
-   than 2**-75 of the coefficients' sum.
+6. *A corner.* The rows on its two sides have the same value and slope at the corner. The wrong side
+   is chosen only within the error of the argument (below a relative 2**-40). This adds an error
+   of less than 2**-75 times the sum of the coefficients.
 
-The sum is multiplied by SAFETY, which pays for second-order terms and for the roundings of this
-computation itself, and 1e-200 pays for underflow. `tests/noise/test_distributions.py` holds every
-bound against mpmath.
+The sum is multiplied by SAFETY, which covers second-order terms and the roundings of this
+computation. A further 1e-200 covers underflow. `tests/noise/test_distributions.py` compares every
+bound with mpmath.
 """
 
 from __future__ import annotations
@@ -82,8 +81,9 @@ def _centers(
 ) -> tuple[Floats, Floats, Floats]:
     """Return Q at the midpoints as a sum of two doubles, and an error bound of that sum.
 
-    In each octave every fifth segment is computed by the branch itself, to 2**-60; its neighbors
-    follow from its Taylor series, where that is good to about an ulp, and by the branch if not.
+    In each octave, the branch computes every fifth segment to 2**-60. The neighbors of such a
+    segment follow from its Taylor series, if that is accurate to about an ulp. Otherwise the branch
+    computes them, too.
     """
     p = np.ldexp(middle, -64)
     first = part - part % 5
@@ -167,7 +167,7 @@ def _rows(branch: Branch, mp: Any, octave: Integers, part: Integers, middle: Flo
     return rows
 
 
-#: Held while a table is computed, so that one thread does so and the others wait.
+#: A lock, held while a table is computed, so that one thread computes it and the others wait.
 _MAKING = threading.RLock()
 
 if hasattr(os, "register_at_fork"):
