@@ -31,8 +31,8 @@ def expected_error(
     Parameters
     ----------
     function : callable
-        A release of this library, such as ``dp.mean``, or a method of `dpfast.group_by`. Or a
-        mechanism, as `dpfast.extend.prepare` returns it, without further arguments.
+        A release of this library, such as ``dp.mean``, or a method of `dpfast.group_by`. Or the
+        `mechanism` of a `dpfast.extend.Prepared`, without further arguments.
     *args, **kwargs
         The arguments of the call. A budget is not spent: only its neighboring relation is used.
     confidence : float, default 0.95

@@ -54,11 +54,11 @@ class Additive:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation for a sensitivity of 1."""
+        """The standard deviation for a sensitivity of 1."""
         return self.unit * (math.sqrt(2.0) if isinstance(self.distribution, Laplace) else 1.0)
 
     def half_width(self, sensitivity: int, failure: float) -> float:
-        """Return the half-width of a coordinate's noise at a failure probability."""
+        """Return a bound that the noise of a coordinate exceeds with probability `failure`."""
         is_laplace = isinstance(self.distribution, Laplace)
         return self.scale(sensitivity) * (-math.log(failure) if is_laplace else normal(failure))
 

@@ -150,9 +150,9 @@ def draw_array(
 
     Notes
     -----
-    Each sample uses one word of the stream, in C order. After each block of up to 4096 samples come
-    the further words for samples that are not decided by one word. In large arrays each 131,072
-    samples have their own stream, with a key from the first stream, and threads share the work.
+    Each sample uses one word of the stream, in C order. Samples that one word does not decide get
+    further words, at the end or after each 4096 such samples. In large arrays each 131,072 samples
+    have their own stream, with a key from the first stream, and threads share the work.
 
     Examples
     --------
