@@ -113,7 +113,7 @@ class NativeError(DpfastError, RuntimeError):
 
 
 class BudgetError(DpfastError):
-    """A spend was refused. Neither data nor randomness were touched.
+    """A spend was refused. No rows were read, and no random bits were drawn.
 
     A forked child process also gets this error if its parent has paid for the release.
     """
@@ -122,8 +122,8 @@ class BudgetError(DpfastError):
 class LedgerError(DpfastError, OSError):
     """The file of a ledger is missing, damaged, of a newer version, not writable, or not a ledger.
 
-    Neither data nor randomness were touched. Whether the spend was recorded is certain only after
-    the file can be read again. A ledger never holds less than what was released.
+    No rows were read, and no random bits were drawn. Whether the spend was recorded is certain only
+    after the file can be read again. A ledger always has an entry for each release.
     """
 
 
@@ -208,7 +208,7 @@ def fail(name: str, rule: str, value: object, more: str = "") -> NoReturn:
     value : object
         The value of the argument.
     more : str, optional
-        Further text.
+        Text that is added at the end of the message.
 
     Returns
     -------
@@ -267,7 +267,7 @@ def fail_kind(name: str, rule: str, data: object, why: str = "") -> NoReturn:
     data : object
         The value of the argument.
     why : str, optional
-        Further text.
+        Text that is added at the end of the message.
 
     Returns
     -------

@@ -65,7 +65,7 @@ class Flips:
         raise AssertionError("permute-and-flip always accepts the best candidate")
 
     def _between(self, after: bool, stream: BitStream) -> int | None:
-        """Return the first candidate with heads before ``t = 2**-shift``, or after t; None without."""
+        """Return the first candidate with heads before ``t = 2**-shift`` (or after t), or None."""
         out = np.empty(ROOM, np.int64)
         winner, heads, at = None, 0, 0
         while at < len(self._exponents):
