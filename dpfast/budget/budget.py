@@ -350,7 +350,7 @@ class Budget(Payer):
 
     @property
     def history(self) -> History:
-        """The ledger entries in order, with an answer only if `record` or `settle` stored it.
+        """The ledger entries in order. An entry has an answer only if it was recorded.
 
         For a ledger in a file this reads and checks every entry, so it finds all damage. Opening a
         ledger checks only the sums and the last 1,000 entries.

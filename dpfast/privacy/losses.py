@@ -406,8 +406,8 @@ class ZCDP(_Amounts):
         -------
         Approx
             Its epsilon is the minimum of ``a rho + ln(1 - 1/a) - ln(a delta) / (a - 1)`` over all
-            orders a > 1, rounded up at the 15th digit. (If the minimum is not above 0, it is a tiny
-            positive number.)
+            orders a > 1, rounded up at the 15th digit. If the minimum is not above 0, epsilon is a
+            tiny positive number.
 
         Notes
         -----

@@ -147,7 +147,7 @@ def exponential(
 
     Privacy
     -------
-    Between neighboring datasets every score may change by at most `sensitivity`. Then a draw is
+    Between neighbors every score may change by at most `sensitivity`. Then a draw is
     epsilon-differentially private (McSherry and Talwar, FOCS 2007). It also has epsilon-bounded
     range (Cesar and Rogers, ALT 2021). A budget in rho is charged the exact zCDP loss of such a
     draw, which is at most epsilon**2 / 8 (`dpfast.privacy.Draws`). With `rho`, epsilon is the
@@ -169,7 +169,7 @@ def exponential(
     sensitivity : float, Fraction or Decimal
         The largest change of a score between neighbors; greater than 0.
     epsilon, rho : float, Fraction or Decimal, optional
-        The loss of one draw: one of the two arguments.
+        The loss: one of the two arguments. It is the loss of one draw.
     monotone : bool, default False
         Whether all scores change in the same direction between any two neighbors, as counts do if
         one row is added or removed. Then c is twice as large for the same loss.
@@ -278,7 +278,7 @@ def permute_and_flip(
 
     Privacy
     -------
-    Between neighboring datasets every score may change by at most `sensitivity`. Then a draw is
+    Between neighbors every score may change by at most `sensitivity`. Then a draw is
     epsilon-differentially private (McKenna and Sheldon, NeurIPS 2020). The draw does not have
     bounded range. So a budget in rho is charged like for any pure loss, epsilon tanh(epsilon / 2).
     With `rho`, epsilon is the largest number for which this charge is at most rho. With rho,
@@ -354,11 +354,11 @@ def top_k(
 
     Privacy
     -------
-    Between neighboring datasets every score may change by at most `sensitivity`. The requested loss
-    covers the whole answer, including its order. Each of the `k` draws has bounded range and a loss
-    of epsilon / k. So the answer is epsilon-differentially private (Durfee and Rogers, NeurIPS
-    2019) and (epsilon**2 / (8 k))-zCDP (Cesar and Rogers, ALT 2021). With `rho`, each draw has a
-    loss of rho / k. A table of scores costs the requested loss once for each row.
+    Between neighbors every score may change by at most `sensitivity`. The requested loss covers the
+    whole answer, including its order. Each of the `k` draws has bounded range and a loss of epsilon
+    / k. So the answer is epsilon-differentially private (Durfee and Rogers, NeurIPS 2019) and
+    (epsilon**2 / (8 k))-zCDP (Cesar and Rogers, ALT 2021). With `rho`, each draw has a loss of rho
+    / k. A table of scores costs the requested loss once for each row.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ def top_k(
         The source of random bits, by default the secure one. `InsecureGenerator` is for tests; a
         budget refuses it.
     epsilon, rho : float, Fraction or Decimal, optional
-        The loss of the whole answer: one of the two arguments.
+        The loss of all answers: one of the two arguments.
 
     Returns
     -------
@@ -455,9 +455,9 @@ def noisy_max(
 
     Privacy
     -------
-    As for the function that is called (McSherry and Talwar, FOCS 2007; McKenna and Sheldon, NeurIPS
-    2020). Ding et al. (2021) show that permute-and-flip is the noisy maximum with exponential
-    noise.
+    Neighbors and loss are as for the function that is called (McSherry and Talwar, FOCS 2007;
+    McKenna and Sheldon, NeurIPS 2020). Ding et al. (2021) show that permute-and-flip is the noisy
+    maximum with exponential noise.
 
     Parameters
     ----------

@@ -177,10 +177,10 @@ def best_of(
         it is logarithmic, with the mean ``(1 / gamma - 1) / ln(1 / gamma)``, and the call costs two
         thirds as much.
     delta : float, Fraction or Decimal, optional
-        The delta of the loss of the call. It is required if `run_loss` is in rho. With a pure
+        The delta of a loss (epsilon, delta). It is required if `run_loss` is in rho. With a pure
         `run_loss` it may give a smaller epsilon.
     neighbors : {"add-remove", "replace"}, optional
-        The relation for which `run_loss` is proved: by default "add-remove". In a budget for
+        The relation for which the loss is proved: by default "add-remove"; in a budget for
         "replace" it must be given.
     budget : Budget, optional
         The budget that pays, before rows are read or random bits are drawn; by default the budget

@@ -65,7 +65,7 @@ class Ends(NamedTuple):
 
 
 def _ends(column: Clamped, proportion: Fraction, width: int) -> Ends | None:
-    """Return the rows within `width` ranks of the two ends of the kept rows; None for no rows."""
+    """Return the rows within `width` ranks of both ends of the rows that remain, or None."""
     # No row beyond the ends is needed: ranks below 1 or above n have the values of the bounds.
     low, high = column.windows(kept_ends(proportion), width)
     n = low.n

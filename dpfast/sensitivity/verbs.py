@@ -166,8 +166,8 @@ def smooth(
         The neighboring relation. Your proof about a function has to hold for this relation.
     stop : int, optional
         Public, only for a function: it is called for k = 0 .. `stop`. Without `most` you promise
-        that ``A(k) = A(stop)`` for all larger k and any data. (Under "replace" the number of rows
-        is such a k.)
+        that ``A(k) = A(stop)`` for all larger k and any data. Under "replace" the number of rows is
+        such a k.
     most : float, optional
         Public, only for a function: an upper bound of A(k) for any data and any k, such as the
         global sensitivity. The search ends at the first k beyond which the maximum cannot grow.
