@@ -181,10 +181,10 @@ def symmetric_sum(
     Let S be the sum. Let N be an independent normal number with a 128th of the standard deviation
     of S, and c 3.3 times the standard deviation of N. If |S| > t + c and |N| <= c, then |S + N| >
     t. So P(|S| > t + c) is at most P(|S + N| > t) / P(|N| <= c). The characteristic function of S +
-    N is the product of those of S and N, and is real. So P(|S + N| <= t) is the integral over u > 0
-    of 2 sin(u t) / (pi u) times this function (Gil-Pelaez, Biometrika 1951). It is computed by the
-    midpoint rule. The rule is exact except for the part beyond 60 standard deviations, and for
-    frequencies that N suppresses.
+    N is the product of the functions of S and N, and is real. So P(|S + N| <= t) is the integral
+    over u > 0 of 2 sin(u t) / (pi u) times this function (Gil-Pelaez, Biometrika 1951). It is
+    computed by the midpoint rule. The rule is exact except for the part beyond 60 standard
+    deviations, and for frequencies that N suppresses.
 
     Parameters
     ----------

@@ -1048,7 +1048,7 @@ class Budget(Payer):
         return state.unit or (None if self._ids is None else Unit(self._ids))
 
     def _units(self, state: State, spend: Spend) -> tuple[Unit, Unit]:
-        """Return the privacy unit of the limit after a spend, and that of the spend."""
+        """Return the privacy unit of the limit after a spend, and the unit of the spend."""
         unit, ids = self._unit(state), spend.ids
         if ids == "":  # ids were passed without a name
             ids = (unit and unit.ids) or "ids"

@@ -136,7 +136,7 @@ def paid() -> Iterator[None]:
 
 
 def payer_of(budget: Any) -> Any:
-    """Return the budget that pays for a call: its argument, else that of its block, or None."""
+    """Return the budget that pays for a call: its argument, or the budget of its block, or None."""
     return BLOCKS.get()[-1] if budget is None else budget
 
 
@@ -525,9 +525,9 @@ def prepare(function: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Pre
 def relation_of(neighbors: Any = None, budget: Any = None) -> Neighbors:
     """Return the neighboring relation of a call: its argument, else the relation of its budget.
 
-    If `neighbors` is None, the relation is that of `budget`, or of the budget of the ``with``
-    block. Without a budget, or if the budget has no relation yet, it is "add-remove". Call this
-    once in a release: another process may set the relation of the budget in between.
+    If `neighbors` is None, it is the relation of `budget`, or of the budget of the ``with`` block.
+    Without a budget, or if the budget has no relation yet, it is "add-remove". Call this once in a
+    release: another process may set the relation of the budget in between.
 
     Parameters
     ----------

@@ -476,7 +476,7 @@ def staircase(
     sensitivity : float or array_like
         Between 2**-900 and 2**900. Must be public.
     size : int or tuple of int, optional
-        Shape of the result; by default that of `sensitivity`.
+        Shape of the result; by default the shape of `sensitivity`.
     granularity : float or array_like, optional
         A public power of two, at least 2**-52 times the larger of `sensitivity` and `sensitivity /
         epsilon`. By default it is 2**-30 times the largest power of two not above that larger
@@ -629,7 +629,7 @@ def discrete_gaussian(
     sigma : float, int, Fraction, Decimal or array_like
         Between 2**-40 and 2**40. It is used exactly, without rounding, whatever its type.
     size : int or tuple of int, optional
-        Shape of the result; by default that of `sigma`.
+        Shape of the result; by default the shape of `sigma`.
     rng : SecureGenerator or InsecureGenerator, optional
         By default the secure generator of this thread.
 

@@ -9,9 +9,8 @@ sum of the squares of these errors, because the distributions below treat all co
   difference is at most k in units of D_i. Its variance is 2 k^2 / epsilon^2 in these units.
 * The norm whose unit ball is the box is better (Hardt and Talwar, STOC 2010). Let |z| = max |z_i| /
   D_i. Noise with a density proportional to exp(-epsilon |z|) is epsilon-DP. Its variance is (k + 1)
-  (k + 2) / (3 epsilon^2): the same as that of Laplace noise for one coordinate, half of it for two,
-  and a sixth for many. In zCDP it is charged epsilon tanh(epsilon / 2), like any pure loss; see
-  below.
+  (k + 2) / (3 epsilon^2): the same as for Laplace noise for one coordinate, half of it for two, and
+  a sixth for many. In zCDP it is charged epsilon tanh(epsilon / 2), like any pure loss; see below.
 * Gaussian noise of variance k D_i^2 / (2 rho) on each integer is rho-zCDP, because the L2 norm of
   the difference is at most sqrt(k) in units of D_i. If integer i has a share p_i of rho, the
   variance is D_i^2 / (2 rho p_i). For (epsilon, delta) see `calibrated_integer`.

@@ -214,8 +214,8 @@ class IntegerNoise:
 
         The two Gaussian distributions on integers come from densities: the discrete Gaussian from
         the normal density, and the rounded one from the density of a normal number plus a uniform
-        number from -1/2 to 1/2. Their characteristic function is that of the density, summed over
-        shifts by all multiples of 2 pi.
+        number from -1/2 to 1/2. Their characteristic function is the characteristic function of the
+        density, summed over shifts by all multiples of 2 pi.
 
         Parameters
         ----------

@@ -26,9 +26,9 @@ single minimum,
     g = ((b (1 + b) / 2)^(1/3) - b) / (1 - b).
 
 This is the published formula, in a form without cancellation. For an epsilon of 1, 2, 3, 5 and 10,
-the standard deviation is .98, .92, .83, .61 and .21 times that of Laplace noise. The mean size is
-.96, .86, .73, .49 and .15 times that of Laplace noise. Both are smaller for every epsilon. (The
-least mean size has g = 1 / (1 + e^(epsilon / 2)), with a larger variance.)
+the standard deviation is .98, .92, .83, .61 and .21 times the standard deviation of Laplace noise.
+The mean size is .96, .86, .73, .49 and .15 times the mean size of Laplace noise. Both are smaller
+for every epsilon. (The least mean size has g = 1 / (1 + e^(epsilon / 2)), with a larger variance.)
 
 *Sampling.* A number is beyond stair 0 with the probability
 

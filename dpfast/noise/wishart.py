@@ -28,8 +28,8 @@ exp(t / s). Between neighbors t is at most |w|^2 for a row that is added or remo
 D is.
 
 *Other mechanisms.* Noise of one Wishart matrix alone (Jiang, Xie and Zhang, AAAI 2016) is not
-epsilon-DP. Let A be the matrix of sums, and A + w w^T that of a neighbor with one row more. The
-neighbor's answers minus A + w w^T are positive definite. But for an answer A + W of the first
+epsilon-DP. Let A be the matrix of sums, and A + w w^T the matrix of a neighbor with one row more.
+The neighbor's answers minus A + w w^T are positive definite. But for an answer A + W of the first
 dataset, (A + W) - (A + w w^T) need not be: then the neighbor never gives this answer. For D = 1
 such noise is never negative. (Sheffet, ALT 2019, has noise of one Wishart matrix, with a delta.)
 

@@ -342,9 +342,9 @@ def convert(
         The relation of the loss, and the relation of the result.
     max_rows : int, optional
         If given, a loss per row is converted to a loss per person, where a person has at most
-        `max_rows` rows. This bound must be public, and hold for everybody who may be in the data.
-        The loss is that of a group of `max_rows` rows if a person is added or removed, and of twice
-        as many rows if a person is replaced. A loss per row under replace cannot be converted,
+        `max_rows` rows. This bound must be public, and hold for everybody who may be in the data. A
+        person who is added or removed counts as a group of `max_rows` rows, and a person who is
+        replaced as a group of twice as many rows. A loss per row under replace cannot be converted,
         because people may have different numbers of rows.
 
     Returns

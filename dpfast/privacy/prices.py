@@ -45,11 +45,10 @@ The left side is at most ln(1 + k t^2) + 2 k t / (1 + k t^2). The right side is 
 
     rho = b(1) - b(0) + b'(1) = ln x - 1 + 1 / x,        x = (e^E - 1) / E.
 
-This is about E^2 / 8 for small E (Cesar and Rogers, ALT 2021) and never more. The pair with the
-largest mean is that of Dong, Durfee and Rogers (ICML 2020). rho is concave in E^2, as a sum over T
-of 2 / (1 + T) + ln(1 + 1 / T). It is convex in E: for z = E / 2 it is z coth(z) - 1 + ln(sinh(z) /
-z), with the second derivative (2 z coth(z) - 3) / sinh(z)^2 + 1 / z^2 >= 1 / z^2 - 1 / sinh(z)^2 >
-0.
+This is about E^2 / 8 for small E (Cesar and Rogers, ALT 2021) and never more. Dong, Durfee and
+Rogers (ICML 2020) found the pair with the largest mean. rho is concave in E^2, as a sum over T of 2
+/ (1 + T) + ln(1 + 1 / T). It is convex in E: for z = E / 2 it is z coth(z) - 1 + ln(sinh(z) / z),
+with the second derivative (2 z coth(z) - 3) / sinh(z)^2 + 1 / z^2 >= 1 / z^2 - 1 / sinh(z)^2 > 0.
 
 *One of k answers.* The truth has the probability e^E / N, where N = e^E + k - 1, and any other
 answer 1 / N. So exp(s) = (2 e^(E / 2) cosh(u E) + c) / N with c = k - 2. It decreases with c at
@@ -58,12 +57,11 @@ each order.
 For c <= 2 e^(E / 2) the zeros are imaginary, so rho = E (e^E - 1) / N. At equality this is E tanh(E
 / 4), which bounds rho for all larger c. For these, a search finds a smaller rho. s(t) = rho t (1 +
 t) holds at the zeros v of N e^(rho (v - 1/4)) - exp(s) N, a power series in v. Its coefficients are
-those of a log-convex sequence less a constant, times positive numbers, except the first, which is
-less by c. So their signs are at most - + - +, and there are at most three positive zeros
-(Descartes). One of these is v = 1/4. Hence s(t) / (t (1 + t)) takes no value three times: it rises
-to its supremum, and then falls. Take a point that is higher than one point on either side of it.
-The supremum is between these two points, and it is at most D at the right one, divided by the order
-of the left one.
+a log-convex sequence minus a constant, times positive numbers; the first one is smaller by c. So
+their signs change at most as - + - +, and there are at most three positive zeros (Descartes). One
+of these is v = 1/4. Hence s(t) / (t (1 + t)) takes no value three times: it rises to its supremum,
+and then falls. Take a point with a lower point on either side. The supremum is between the two
+lower points. It is at most D at the right point, divided by the order of the left point.
 """
 
 from __future__ import annotations

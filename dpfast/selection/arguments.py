@@ -111,7 +111,8 @@ def _selection(
     total_loss = loss(epsilon, 0, rho)
     ranged = name != PERMUTE
     stored = Fraction(checks.positive("sensitivity", sensitivity))
-    # The larger of the sensitivity as it is written and its float64, by which scores may change.
+    # The larger of two numbers: the sensitivity as it is written, and its float64, by which float
+    # scores may change.
     change = max(checks.fraction("sensitivity", sensitivity), stored)
     spread = change if checks.flag("monotone", monotone) else 2 * change
     total: Loss

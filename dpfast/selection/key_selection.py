@@ -98,12 +98,12 @@ key of its X. Take the keys that the first round shows, and the hashes that boun
 Then the keys and weights of all other people are the same on both sides.
 
 Divergence: in either round, a person of the step with k keys changes the total of each by m(k). A
-key outside of X has a total of at least m(L) without this person. So its coins have a divergence of
-at most c(k), and those of all k keys k c(k) = s D L / t. Two replaced people have twice that, so in
-both cases it is at most s D. (If both people have a key, both totals lie between the total without
-them and the total with one of them, and pi grows with n.) The bound of the second round holds
-whatever the first round shows, so the divergences add up. The divergence between P' and Q' is at
-most D.
+key outside of X has a total of at least m(L) without this person. So its coin has a divergence of
+at most c(k), and the coins of all k keys have at most k c(k) = s D L / t. If a person is replaced
+by another, both add this divergence. In both cases the sum is at most s D. (If both people have a
+key, both totals lie between the total without them and the total with one of them, and pi grows
+with n.) The bound of the second round holds whatever the first round shows, so the divergences add
+up. The divergence between P' and Q' is at most D.
 
 Keys of X: in each round, whatever was shown before, no key of X is shown with probability at least
 (1 - x)^s. The shares s add up to 1, so in both rounds together it is at least 1 - x.
@@ -156,17 +156,18 @@ from ..privacy import Approx, Loss, float_down
 from ..privacy.enclosure import Interval, down, exp, expm1, log1p, log_of
 from .key_coins import PartitionSelection
 
-#: The public grid of orders that are tried: 1 + this times ln(1 / delta) / epsilon.
+#: The orders that are tried are 1 plus these public numbers times ln(1 / delta) / epsilon.
 ORDERS = 0.7, 0.85, 1.0, 1.2, 1.4, 1.7, 2.0, 2.5
 
-# The largest order, and the largest number of people with pi = 1/2. If a rule is beyond these,
-# which happens for an epsilon below about a thousandth, `EqualParts` is used.
+# The largest order, and the largest number of people with pi = 1/2. If a rule needs more than one
+# of these, which happens for an epsilon below about a thousandth, `EqualParts` is used.
 _HIGHEST, _LONGEST = 1 << 15, 1 << 16
 _LEAST = Fraction(1, 10**60)  # powers of a smaller delta would come near the smallest float64
 _TOP = 1.0 - 2.0**-50
 _ERROR = 2.0**-48
-# Two rounds: the share of the first round; the weight g of a person with a single key there and,
-# for an epsilon of 1 or more, in the second round; the powers b of the first and the second round.
+# Numbers of the two rounds: the share of the first round; the weight g of a person with a single
+# key in the first round, and in the second round for an epsilon of 1 or more; the powers b of the
+# first and of the second round.
 _EARLY, _ROUGH, _FINE = Fraction(1, 16), 12, 64
 _FLAT, _STEEP = Fraction(1, 5), Fraction(2, 5)
 
@@ -192,8 +193,8 @@ def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> PartitionS
     Raises
     ------
     ArgumentError
-        If `max_groups` is not at least 1, or the loss has no delta. No key that one person has
-        could then be shown, and so none at all. A loss in rho has none to give.
+        If `max_groups` is below 1, or if the loss has no delta, as a loss in rho. Without a delta
+        no key of one person can be shown, and so no key at all.
     """
     if not isinstance(loss, Approx):
         checks.fail("delta", "given with epsilon if keys are private", 0)
@@ -215,13 +216,13 @@ def choose_rule(loss: Loss, max_groups: int, neighbors: Neighbors) -> PartitionS
 
 @lru_cache(maxsize=16)
 def choose_rounds(loss: Loss, max_groups: int, neighbors: Neighbors) -> PartitionSelection:
-    """Return a rule of two rounds for people with several keys, or that of `choose_rule`.
+    """Return a rule of two rounds for people with several keys, or the rule of `choose_rule`.
 
     Parameters, errors
     ------------------
-    As for `choose_rule`. There are two rounds if a person may have two keys or more, and if the
-    weight that shows a key with a probability of 1/2 is not too large to compute: for an epsilon
-    above about .03.
+    As for `choose_rule`. There are two rounds if a person may have two or more keys, and if epsilon
+    is above about .03. For a smaller epsilon, the weight that shows a key with a probability of 1/2
+    is too large to compute.
     """
     rule = choose_rule(loss, max_groups, neighbors)
     if max_groups == 1 or not isinstance(loss, Approx) or loss.delta < _LEAST:
@@ -243,7 +244,7 @@ def choose_rounds(loss: Loss, max_groups: int, neighbors: Neighbors) -> Partitio
 
 
 def part_of(delta: Fraction, keys: int | Fraction) -> Fraction:
-    """Return the part of delta for each key, 1 - (1 - delta)**(1 / keys), rounded down."""
+    """Return the part of delta of each key, 1 - (1 - delta)**(1 / keys), rounded down."""
     if keys == 1:
         return delta
     y = -log_of(1 - delta) / Interval.of(keys)
@@ -276,7 +277,8 @@ class EqualParts(PartitionSelection):
     def table(self) -> list[int]:
         """The integer parts of 2**64 pi(n) for all n, by one fast recursion in integers.
 
-        Both ends of an interval are rounded outwards. If they differ the table has -1.
+        They are computed as intervals, rounded outwards. If the ends of an interval differ, the
+        entry is -1.
         """
         spare = 128 + self.delta.denominator.bit_length()
         mp, unit = context(128 + spare + int(2 * self.epsilon)), 1 << (64 + spare)
@@ -296,8 +298,8 @@ class EqualParts(PartitionSelection):
         return table
 
     def _whole(self, people: int) -> int:
-        # The only rational probability is pi(1). With so few bits, an approximation of any
-        # precision might not show on which side of it the exact value lies.
+        # pi(1) is a rational number, which may be the number of so few bits itself. Then no
+        # precision of an approximation would show on which side the exact value lies.
         return int(self.delta * (1 << 64)) if people == 1 else super()._whole(people)
 
     def precise(self, people: int, mp: Any) -> Any:
@@ -318,8 +320,8 @@ class EqualParts(PartitionSelection):
 def _lasts(epsilon: Fraction, delta: Fraction) -> tuple[int, int]:
     """Return n1, up to which the first limit of pi(n) holds, and a bound of n2 - n1.
 
-    At n1 the first limit is the smaller one for the last time. At equality both limits are the
-    same, so a wrong choice there would change nothing.
+    n1 is the last n for which the first limit is the smaller one. If both limits are equal, a wrong
+    choice changes nothing.
     """
     mp = context(128 + epsilon.denominator.bit_length() + delta.denominator.bit_length())
     e, d = mp.exp(ratio(mp, epsilon)), ratio(mp, delta)
@@ -339,7 +341,7 @@ class Divergence(PartitionSelection):
 
     @property
     def steps(self) -> list[tuple[int, int]]:
-        """The weights a person may have in a key, ascending, and the most keys of such a person."""
+        """The weights of a person, ascending, each with the largest number of keys for it."""
         return [(1, self.max_groups)]
 
     @property
@@ -357,14 +359,14 @@ class Divergence(PartitionSelection):
         return _exponent(self.loss.epsilon, self.loss.delta, Fraction(self.order))
 
     def first(self, keys: int) -> float:
-        """Return the limit of pi for a key that only a person with `keys` keys has."""
+        """Return the limit of pi for a key of one person, who has `keys` keys."""
         hidden = self.loss.delta * Fraction(
             exp(-self._exponent * self.max_groups / self.touched).high
         )
         return float_down(part_of((self.loss.delta - hidden) / (1 - hidden), keys))
 
     def bound(self, keys: int) -> float:
-        """Return e^((order - 1) r) for the part r of one of `keys` keys, less `_terms` errors."""
+        """Return e^((order - 1) r) for the divergence r of one of `keys` keys, less rounding errors."""
         part = self._exponent * self.max_groups / (self.touched * keys)
         low = math.nextafter(float(part.low), -math.inf)
         return math.exp(low) * (1.0 - _ERROR * (4.0 + self.order))
@@ -384,7 +386,8 @@ class Divergence(PartitionSelection):
                 near = _next(pi[max(n - m, least)], p, self.order, bound)
                 if near < p:
                     p, tightest = near, at
-            # Checked first for the next n, so that the others hardly need a step.
+            # The tightest limit is checked first for the next n, so that the others hardly need a
+            # step.
             limits.insert(0, limits.pop(tightest))
             # pi(n - 1) satisfies the limits of n, because pi(n - m) is at least pi(n - 1 - m).
             pi.append(max(p, pi[-1]))
@@ -411,9 +414,9 @@ class Round(Divergence):
     grid : int
         The weight of a person with a single key.
     share : Fraction
-        This round's share of the divergence, and of the probability of new keys.
+        The share of this round in the divergence, and in the probability of new keys.
     power : Fraction
-        p / q: with k keys a person counts for grid / k^(p / q), rounded down.
+        p / q: a person with k keys has the weight grid / k^(p / q), rounded down.
     after : Round, optional
         The next round.
     """
@@ -466,9 +469,8 @@ def _exponent(epsilon: Fraction, delta: Fraction, order: Fraction) -> Interval:
 def _next(q: float, start: float, a: float, bound: float) -> float:
     """Return nearly the largest p <= start with `_terms` of at most `bound`; q if there is none.
 
-    The larger of the terms is convex in p and increases from p = q on, so Newton's method descends
-    to the bound from the right. To the right of `most`, one summand of a term alone is above the
-    bound.
+    The larger term is convex in p, and increases from p = q on. So Newton's method comes down to
+    the bound from the right. To the right of `most`, one summand of a term is above the bound.
     """
     t, log_bound = a - 1.0, math.log(bound)
     most = min(
@@ -502,8 +504,8 @@ def _next(q: float, start: float, a: float, bound: float) -> float:
 def _terms(p: float, q: float, t: float) -> tuple[float, float]:
     """Return e^(t D) for the divergences D of order 1 + t of coins p and q, in both directions.
 
-    A quotient has at most three rounding errors of 2**-53. A power has t times that, and one error
-    of its own.
+    A quotient has at most three rounding errors of 2**-53. A power has t times these errors, and
+    one more.
     """
     up, down = (p / q) ** t, ((1.0 - p) / (1.0 - q)) ** t
     return p * up + (1.0 - p) * down, q / up + (1.0 - q) / down

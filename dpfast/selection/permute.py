@@ -2,7 +2,7 @@
 
 Every candidate i flips a coin of probability ``p_i = exp(-c d_i)``, where ``d_i`` is its distance
 below the best score. The first candidate in a random order whose coin shows heads is chosen. The
-order is that of independent uniform times ``T_i``.
+random order is the order of independent uniform times ``T_i``.
 
 First come the candidates with heads and a time before some t; few scores are read for them. In a
 block of 64 candidates ``p_i t`` is at most ``2**-e``. So 64 coins of probability ``2**-e`` leave

@@ -1,9 +1,10 @@
 """The rows of a ledger file as a chain of digests, which detects changed and lost rows.
 
 Each row has a seal: a digest of the row and of the seal of its predecessor. The predecessor of an
-entry is the entry before it, and that of a key or an answer is its entry. The predecessor of a turn
-(one answer of a stream) is the turn before it. The table `steps` lists all rows in the order in
-which they were written. Step k has the name of a row, and a digest of the row's seal and of step k
+entry is the entry before it. The predecessor of a key or an answer is its entry. The predecessor of
+a turn (one answer of a stream) is the turn before it. The table `steps` lists all rows in the order
+in which they were written. Step k has the name of a row, and a digest of the row's seal and of step
+k
 - 1. `state` has a seal of the last step and of the sums. So a row that is changed, added or lost is
 detected, even if it is the last one. Whoever has seen step k can check by its digest alone whether
 all rows up to it are still there (`held`).
@@ -296,7 +297,7 @@ def put(db: Connection, first: str, when: str, by: str, identity: str) -> None:
 
 
 class OfEntry(NamedTuple):
-    """A row that belongs to an entry, the number of which is `line`."""
+    """A row that belongs to the entry with the number `line`."""
 
     line: int
     seal: str | None

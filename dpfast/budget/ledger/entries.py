@@ -16,7 +16,7 @@ from ..._kernels.rng import witnesses
 from ...errors import BudgetError
 from ...privacy import ZCDP, Loss, Pure
 
-#: The periods after which a limit can renew: those of the calendar, in UTC.
+#: The calendar periods after which a limit can renew, in UTC.
 PERIODS = ("day", "week", "month", "year")
 #: The zero of amounts that a ledger does not use; it is shared, so that no new fraction is made.
 ZERO = Pure.delta
