@@ -114,7 +114,7 @@ def laplace(
     Parameters
     ----------
     scale : float or array_like
-        Between 2**-900 and 2**900. Must be public unless `granularity` is given.
+        Between 2**-900 and 2**900. It must be public, unless `granularity` is given.
     size : int or tuple of int, optional
         Shape of the result; by default the shape of `scale`.
     granularity : float or array_like, optional
@@ -165,7 +165,7 @@ def gaussian(
     Parameters
     ----------
     scale : float or array_like
-        Between 2**-900 and 2**900. Must be public unless `granularity` is given.
+        Between 2**-900 and 2**900. It must be public, unless `granularity` is given.
     size : int or tuple of int, optional
         Shape of the result; by default the shape of `scale`.
     granularity : float or array_like, optional
@@ -208,13 +208,14 @@ def cauchy(
 
     The density is ``1 / (pi * scale * (1 + (z / scale)**2))``.
 
-    NOT PRIVATE by itself: noise scaled by a smooth sensitivity gives pure differential privacy
-    (Nissim, Raskhodnikova and Smith, STOC 2007). The distribution has neither mean nor variance.
+    NOT PRIVATE by itself: noise whose scale is proportional to a smooth sensitivity gives pure
+    differential privacy (Nissim, Raskhodnikova and Smith, STOC 2007). The distribution has neither
+    mean nor variance.
 
     Parameters
     ----------
     scale : float or array_like
-        Between 2**-900 and 2**900. Must be public unless `granularity` is given.
+        Between 2**-900 and 2**900. It must be public, unless `granularity` is given.
     size : int or tuple of int, optional
         Shape of the result; by default the shape of `scale`.
     granularity : float or array_like, optional
@@ -257,15 +258,15 @@ def student_t(
 
     The density is proportional to ``(1 + (z / scale)**2 / df)**(-(df + 1) / 2)``.
 
-    NOT PRIVATE by itself: noise scaled by a smooth sensitivity gives pure differential privacy (Bun
-    and Steinke, NeurIPS 2019).
+    NOT PRIVATE by itself: noise whose scale is proportional to a smooth sensitivity gives pure
+    differential privacy (Bun and Steinke, NeurIPS 2019).
 
     Parameters
     ----------
     df : float
         Degrees of freedom: 1, or from 2 to 1,000,000.
     scale : float or array_like
-        Between 2**-900 and 2**900. Must be public unless `granularity` is given.
+        Between 2**-900 and 2**900. It must be public, unless `granularity` is given.
     size : int or tuple of int, optional
         Shape of the result; by default the shape of `scale`.
     granularity : float or array_like, optional
@@ -306,15 +307,15 @@ def generalized_cauchy(
 ) -> float | Floats:
     """Draw noise with density ~ ``1 / (1 + abs(z / scale)**gamma)``, exactly rounded to a grid.
 
-    NOT PRIVATE by itself: noise scaled by a smooth sensitivity gives pure differential privacy
-    (Nissim, Raskhodnikova and Smith, STOC 2007).
+    NOT PRIVATE by itself: noise whose scale is proportional to a smooth sensitivity gives pure
+    differential privacy (Nissim, Raskhodnikova and Smith, STOC 2007).
 
     Parameters
     ----------
     gamma : int
         From 2 (Cauchy) to 100. The variance is finite from 4 on.
     scale : float or array_like
-        Between 2**-900 and 2**900. Must be public unless `granularity` is given.
+        Between 2**-900 and 2**900. It must be public, unless `granularity` is given.
     size : int or tuple of int, optional
         Shape of the result; by default the shape of `scale`.
     granularity : float or array_like, optional
@@ -368,7 +369,7 @@ def polyplace(
         From 1.001 to 1,000,000: epsilon / beta. The variance is finite above 2. Below about 1.5 a
         call takes longer, because more samples need more digits than float64 has.
     scale : float or array_like
-        Between 2**-900 and 2**900. Must be public unless `granularity` is given.
+        Between 2**-900 and 2**900. It must be public, unless `granularity` is given.
     size : int or tuple of int, optional
         Shape of the result; by default the shape of `scale`.
     granularity : float or array_like, optional
@@ -411,15 +412,15 @@ def arsinh_normal(
 
     The noise is ``scale * sinh(sigma * Y) / sigma`` for a standard normal Y.
 
-    NOT PRIVATE by itself: noise scaled by a smooth sensitivity gives zero-concentrated differential
-    privacy (Bun and Steinke, NeurIPS 2019).
+    NOT PRIVATE by itself: noise whose scale is proportional to a smooth sensitivity gives
+    zero-concentrated differential privacy (Bun and Steinke, NeurIPS 2019).
 
     Parameters
     ----------
     sigma : float
         Shape, from 0.001 to 10.
     scale : float or array_like
-        Between 2**-900 and 2**900. Must be public unless `granularity` is given.
+        Between 2**-900 and 2**900. It must be public, unless `granularity` is given.
     size : int or tuple of int, optional
         Shape of the result; by default the shape of `scale`.
     granularity : float or array_like, optional

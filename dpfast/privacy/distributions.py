@@ -109,6 +109,7 @@ class LossDistribution:
         Parameters
         ----------
         scale, sensitivity, interval : float
+            The scale of the noise, the sensitivity, and the step of the grid of losses.
 
         Returns
         -------
@@ -128,6 +129,7 @@ class LossDistribution:
         Parameters
         ----------
         scale, sensitivity, interval : float
+            The scale of the noise, the sensitivity, and the step of the grid of losses.
 
         Returns
         -------
@@ -145,6 +147,7 @@ class LossDistribution:
         Parameters
         ----------
         scale, interval : float
+            The scale of the noise, and the step of the grid of losses.
         sensitivity : int
 
         Returns
@@ -166,8 +169,9 @@ class LossDistribution:
         ----------
         epsilon : float, Fraction or Decimal
         categories : int
-            At least 2.
+            The number of possible answers, at least 2.
         interval : float
+            The step of the grid of losses.
 
         Returns
         -------

@@ -366,7 +366,7 @@ class Divergence(PartitionSelection):
         return float_down(part_of((self.loss.delta - hidden) / (1 - hidden), keys))
 
     def bound(self, keys: int) -> float:
-        """Return e^((order - 1) r) for the divergence r of one of `keys` keys, less rounding errors."""
+        """Return e^((order - 1) r) for the divergence r of one of `keys` keys, rounded down."""
         part = self._exponent * self.max_groups / (self.touched * keys)
         low = math.nextafter(float(part.low), -math.inf)
         return math.exp(low) * (1.0 - _ERROR * (4.0 + self.order))
