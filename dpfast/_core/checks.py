@@ -700,7 +700,7 @@ def nan_policy(value: Any, relation: str) -> str | float:
         if word == "drop" and relation != "add-remove":
             fail(
                 "nan",
-                rule + " ('drop' only with neighbors='add-remove', because it changes n)",
+                rule + " ('drop' only with neighbors='add-remove': it changes the number of rows)",
                 value,
             )
         return word
