@@ -72,7 +72,7 @@ class Selection(OfNumbers[Any]):
         spread = float((moves.max(axis=-1) - moves.min(axis=-1)).max()) if moves.size else 0.0
         share = self.c * spread / self._of_a_draw
         is_held = share <= 1 + 1e-9
-        return "" if is_held else f"the scores moved by {share:.4g} times what was declared"
+        return "" if is_held else f"the scores differ by {share:.4g} times what sensitivity allows"
 
     @property
     def _of_a_draw(self) -> float:

@@ -174,7 +174,7 @@ def last(db: Connection) -> LastRow:
 def held(db: Connection, row_seen: LastRow) -> bool:
     """Return whether the ledger still has a row that was seen, and so all rows before it."""
     if row_seen.number == 0:
-        return True  # no row was seen but the header, which is checked elsewhere
+        return True  # only the header was seen, which is checked elsewhere
     if not has(db, row_seen.table):
         return False
     number = "line" if row_seen.table == "lines" else "step"
