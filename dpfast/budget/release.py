@@ -486,7 +486,7 @@ def prepare(function: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Pre
         A function, a method or a class that makes a release; or a `dpfast.Measurement` or
         `dpfast.mechanism`.
     *args, **kwargs
-        Its arguments.
+        The arguments of `function`.
 
     Returns
     -------
