@@ -652,7 +652,7 @@ def pairs(value: Any) -> tuple[tuple[tuple[float, float], ...], bool]:
     """Return public bounds of each coordinate of an answer, and whether it is a vector."""
     try:
         nested = len(value) > 0 and all(len(pair) == 2 for pair in value)
-    except Exception: # a number has no length, so it is not a list of pairs
+    except Exception:  # a number has no length, so it is not a list of pairs
         nested = False
     if not nested or isinstance(value, str):
         return (bounds(value),), False

@@ -113,7 +113,7 @@ def _log() -> logging.Logger | None:
     """Return the owner's log, or None if the environment names no file."""
     if named is None:
         return None
-    with _opening: # without the lock, two threads could open the file, and one close the other's
+    with _opening:  # without the lock, two threads could open the file, and one close the other's
         return _opened(*named)
 
 
@@ -204,7 +204,7 @@ def hide_error(error: BaseException) -> str:
     kind = type(error).__name__
     if isinstance(error, OSError) and error.errno:
         kind = os.strerror(error.errno)
-    with suppress(ArgumentError): # a release has refused a bad log before its spend
+    with suppress(ArgumentError):  # a release has refused a bad log before its spend
         log = _log()
         if log is not None:
             log.error("hidden error", exc_info=error)

@@ -292,7 +292,5 @@ def matrix_noise(loss: Pure, size: int, trace: int | Fraction, public: int = 0) 
         trace = -(-Fraction(trace) // (1 << shift)) + rounding
     scale = Fraction(-(-(Fraction(trace) / loss.epsilon * 2**20) // 1), 2**20)
     if scale > _MOST_SCALE:
-        checks.fail(
-            "epsilon", "larger, because so much noise cannot be drawn", float(loss.epsilon)
-        )
+        checks.fail("epsilon", "larger, because so much noise cannot be drawn", float(loss.epsilon))
     return MatrixNoise(size, scale, shift, public, loss)

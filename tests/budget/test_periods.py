@@ -141,7 +141,7 @@ def test_a_period_over_its_limit_is_damage(tmp_path, clock, monkeypatch):
 def test_parts_are_refused():
     """Two parts in two periods would count as one of them, in neither."""
     budget = dp.Budget(epsilon=1, period="month")
-    with pytest.raises(BudgetError, match="budget with a period does not allow Budget.parallel"):
+    with pytest.raises(BudgetError, match=r"budget with a period does not allow Budget\.parallel"):
         budget.parallel([1, 2], [1, 2]).__enter__()
 
 
