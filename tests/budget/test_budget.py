@@ -53,7 +53,7 @@ def test_cost_asks_without_running():
     budget, asked = dp.Budget(epsilon=1), {"bounds": (0, 1)}
     price = Draws(0.25, bounded_range=True)
     assert budget.cost(dp.median, [1.0, np.nan], **asked, epsilon=0.25) == price
-    with pytest.raises(BudgetError, match="rho has no price"):
+    with pytest.raises(BudgetError, match="cannot count a loss in rho"):
         budget.cost(dp.median, [1.0], **asked, rho=0.125)
     with pytest.raises(ArgumentError, match="epsilon"):
         budget.cost(dp.median, [1.0], **asked, epsilon=-1)

@@ -253,7 +253,7 @@ def test_a_block_ends_and_has_no_copies(tmp_path):
         for way in (pickle.dumps, copy.deepcopy):
             with pytest.raises(TypeError):
                 way(parts["Ulm"])
-        with budget.once("key"), pytest.raises(BudgetError, match="cannot pay for a part"):
+        with budget.once("key"), pytest.raises(BudgetError, match="not work for a part"):
             parts["Ulm"](dp.count, AGES, epsilon=0.5)
     with pytest.raises(BudgetError, match="has ended"):
         parts["Ulm"](dp.count, AGES, epsilon=0.5)

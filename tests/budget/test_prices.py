@@ -150,7 +150,7 @@ def test_amounts_of_rho_combine_as_those_of_zcdp():
         assert unknown.rho is None  # though it has the least of all other amounts
     alone = parallel(*losses, neighbors="replace", staying=[None] * 3)
     assert alone.rho == Fraction("0.5")
-    with pytest.raises(dp.errors.ArgumentError, match="no rho"):
+    with pytest.raises(dp.errors.ArgumentError, match="all in rho"):
         compose(Approx(1, 1e-6), ZCDP(1))
     assert of_gaussian(Approx(1, 1e-6)) == Approx(1, 1e-6)
 

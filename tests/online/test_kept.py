@@ -142,7 +142,7 @@ def test_mwem_measures_once(path, monkeypatch):
     assert np.array_equal(one.distribution, two.distribution) and one.measured == two.measured
     assert not np.array_equal(mean.distribution, one.distribution)
     assert len(dp.Budget(path=path).history) == 1
-    with pytest.raises(ArgumentError, match="same arguments"):
+    with pytest.raises(ArgumentError, match="equal arguments"):
         made(rounds=2)
     # Another process records between the look and the end of this one: its answer is the answer.
     with monkeypatch.context() as patch:

@@ -534,7 +534,7 @@ def test_all_answers_are_multiples(granularity):
 
 @pytest.mark.parametrize(("granularity", "kw", "text"), [
     (Fraction(1, 2**60), {}, "larger number"),
-    (50, {}, "a multiple within the bounds"), (1e-12, {}, "multiples may be drawn"),
+    (50, {}, "a multiple within the bounds"), (1e-12, {}, "at most 2.*multiples"),
     (1, {"bounds": "auto"}, "bounds='auto'"),
     (1, {"bounds": (DAYS[0], DAYS[-1])}, "left out for times"),
 ])  # fmt: skip

@@ -331,7 +331,7 @@ def test_noise_for_smooth_sensitivity_has_no_price_in_rho(statistic, noise):
     """Its ends may have one of the same (epsilon, delta), and lend it to nobody."""
     budget = dp.Budget(rho=1, neighbors="replace")
     asked = {"method": "smooth"} if statistic == "iqr" else {}
-    with dp.session(budget) as s, pytest.raises(dp.errors.BudgetError, match="no price"):
+    with dp.session(budget) as s, pytest.raises(dp.errors.BudgetError, match="cannot count"):
         getattr(s, statistic)(
             COLUMN, bounds=(0, 100), noise=noise, epsilon=0.1, delta=0.01, **asked
         )

@@ -298,7 +298,7 @@ def test_a_budget_is_charged_the_loss_of_a_row():
     due = [Pure(1), Draws(1.5, 3, categories=4), Draws(1, 4, categories=4)]
     assert [line.loss for line in budget.history] == due and budget.neighbors == "replace"
     assert budget.cost(response.binary, [1, 0], epsilon=0.5) == Pure(0.5)
-    with pytest.raises(BudgetError, match="no meaning"):
+    with pytest.raises(BudgetError, match="says nothing about"):
         response.binary([1], epsilon=1, budget=dp.Budget(epsilon=1, neighbors="add-remove"))
     rho = dp.Budget(rho=1)
     response.binary(zeros((9, 4), bool), epsilon=0.1, budget=rho)
