@@ -1041,7 +1041,7 @@ class Budget(Payer):
             words.append(f"{name} <= {decimal(_four(high if fits(_four(high)) else low))}")
         if counted.delta > left.delta:
             words.append(f"delta <= {decimal(_four(loss.delta * left.delta / counted.delta))}")
-        return f"; a call with {' and '.join(words)} in total would fit"
+        return f"; {', '.join(words)} in total would fit"
 
     def _unit(self, state: State) -> Unit | None:
         """Return the privacy unit of the limit, or None if none is declared yet."""

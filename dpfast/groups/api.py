@@ -198,8 +198,8 @@ def select_keys(
     rule allows (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022). If a person may have more
     keys, there are two rounds: the second one skips the keys that the first one has shown, and in
     each round a person with fewer keys counts more. In a database, and for an epsilon of less than
-    about .03, there is one round, in which every person counts the same. The proofs are in
-    ``dpfast/selection/key_selection.py``.
+    about .03, there is one round, in which every person counts the same (composition by Kairouz, Oh
+    and Viswanath, ICML 2015). The proofs are in ``dpfast/selection/key_selection.py``.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from .known import KnownSensitivity
 def global_(
     statistic: KnownSensitivity, *, rows: int | None = None, neighbors: Neighbors = "add-remove"
 ) -> float:
-    """Return the global sensitivity. NOT PRIVATE unless `rows` and the bounds are public.
+    """NOT PRIVATE unless `rows` and bounds are public. Return the global sensitivity.
 
     Parameters
     ----------

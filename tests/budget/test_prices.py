@@ -122,7 +122,7 @@ def test_parts_of_a_table_add_up(tmp_path):
     assert 0.95 * budget.spent["rho"] < least <= budget.spent["rho"]
     (entry,) = dp.Budget(rho=1, ids="who", path=tmp_path / "study.db").history
     assert entry.loss == ZCDP(entry.counted.rho) == ZCDP(budget.spent["rho"])
-    with pytest.raises(BudgetError, match=r"a call with rho <= 0\.1 in total would fit"):
+    with pytest.raises(BudgetError, match=r"rho <= 0\.1 in total would fit"):
         groups.agg(asked, epsilon=5, delta=0.1, budget=dp.Budget(rho=0.1, ids="who"))
 
 
@@ -183,7 +183,7 @@ def test_no_more_rho_fits_than_there_is_delta():
     budget = dp.Budget(epsilon=1000, delta=DELTA)
     for _ in range(100):
         budget.spend(ZCDP(1e-6), neighbors="replace")
-    with pytest.raises(BudgetError, match=r"left .*, delta=0; a call with delta <= 0 in total"):
+    with pytest.raises(BudgetError, match=r"left .*, delta=0; delta <= 0 in total"):
         budget.spend(ZCDP(1e-6), neighbors="replace")
 
 
@@ -227,11 +227,11 @@ def test_a_part_of_the_rows_says_what_would_fit_and_a_group_why_nothing_does():
     budget = dp.Budget(epsilon=0.5, neighbors="add-remove")
     with budget.parallel(["a", "b"] * 9, ["a", "b"]) as parts:
         parts["a"](dp.count, range(18), epsilon=0.4)
-        with pytest.raises(BudgetError, match=r"a call with epsilon <= 0\.5 in total would fit"):
+        with pytest.raises(BudgetError, match=r"epsilon <= 0\.5 in total would fit"):
             parts["b"](dp.count, range(18), epsilon=0.6)
         parts["b"](dp.count, range(18), epsilon=0.5)
     people = dp.Budget(epsilon=900, delta=0.5, **PEOPLE)
-    with pytest.raises(BudgetError, match=r"no meaning .* of up to 3 rows: pass a smaller loss"):
+    with pytest.raises(BudgetError, match=r"says nothing .* of up to 3 rows: pass a smaller loss"):
         people.spend(Approx(300, 1e-6), neighbors="add-remove")
 
 

@@ -102,7 +102,7 @@ def refused():
         (da.full(500, np.nan, chunks=99), {}, "finite numbers"),
         (da.full(500, -np.inf, chunks=99), {}, "above minus infinity"),
         (dd.from_pandas(pd.DataFrame({"s": ["a"] * 500})), {}, "must be"),
-        (dd.from_pandas(pd.DataFrame({"s": [1], "t": 2})), {}, "one column"),
+        (dd.from_pandas(pd.DataFrame({"s": [1], "t": 2})), {}, "one dimension"),
     ]
 
 

@@ -50,7 +50,7 @@ class DistributedScores(OneRow):
         columns = form_of(scores, "scores", RULE)
         assert isinstance(columns, (Columns, TableRows)) and isinstance(columns.store, Engine)
         if isinstance(columns, TableRows) or len(columns.names) > 1:
-            checks.fail_kind("scores", "one column, if Dask or Spark holds them", scores)
+            checks.fail_kind("scores", "of one dimension, if Dask or Spark holds them", scores)
         column = _Flat(columns.names or None)
         like = column.column(columns.store.like)
         if isinstance(like, Values) and isinstance(like.original, np.ma.MaskedArray):
