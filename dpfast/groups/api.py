@@ -240,7 +240,7 @@ def select_keys(
 
     Notes
     -----
-    *Cost.* One read of the column, or two with `ids` in Dask or Spark.
+    Cost: one read of the column, or two with `ids` in Dask or Spark.
 
     Examples
     --------
