@@ -308,7 +308,7 @@ class Grouping:
         if not isinstance(keys, PublicKeys):
             return replace(mechanism, sparse=True)
         if bins > MOST // keys.groups:
-            rule = f"at most {MOST // keys.groups} bins for {keys.groups} groups"
+            rule = f"at most {MOST // keys.groups} for {keys.groups} groups"
             checks.fail("bins", rule, bins)
         return mechanism
 
