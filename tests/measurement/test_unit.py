@@ -364,7 +364,7 @@ def test_totals_that_are_refused():
     for kw, rule in (
         ({"ids": None}, "left out without ids"),
         ({"max_rows": 3}, "max_rows must be left out with per_unit"),
-        ({"bounds": "auto"}, "bounds must be numbers, because per_unit is given"),
+        ({"bounds": "auto"}, "bounds must be numbers, with per_unit"),
         ({"weights": PAY, "weight_bounds": (0, 1)}, "left out with weights"),
         ({"per_unit": (2, 1)}, "per_unit"),
         ({"per_unit": (1e-15, 1.1e-15)}, "farther apart"),

@@ -159,7 +159,7 @@ def test_a_name_of_two_lines_is_refused(tmp_path):
     path = tmp_path / "x.csv"
     for line in ('a,"b', '"a""', '"', 'a,"b"",c'):
         path.write_text(line + f'\n3,"{MARKER}",5\n')
-        with pytest.raises(SourceError, match=r"x\.csv must be one line, got a quoted name"):
+        with pytest.raises(SourceError, match=r"x\.csv must be one line, but a quoted name"):
             scan(path)
 
 

@@ -52,7 +52,7 @@ OF_TIMES = _names(
     "ExtractYear ExtractMonth ExtractDay ExtractDayOfYear ExtractQuarter ExtractHour "
     "ExtractMinute ExtractSecond DayOfWeekIndex DayOfWeekName"
 )
-RULE = "an expression that fails on no row"
+RULE = "an expression that never fails"
 #: The hint for all other operations.
 OTHERWISE = "define it in a view, if you know that it cannot fail"
 MENDS = {
