@@ -167,7 +167,7 @@ def test_what_no_database_adds_up_is_refused_before_the_spend():
     auto = unit | {"bounds": "auto"}
     heavy = unit | {"bins": 2, "weights": "n", "weight_bounds": (0, 1)}
     for call, words in (
-        (lambda: groups.median("x", **auto), "bounds must be given in a database"),
+        (lambda: groups.median("x", **auto), "bounds must be numbers in a database"),
         (lambda: people.histogram("x", **heavy), "weights must be left out if ids are given in"),
         (lambda: groups.sum("x", **auto), "takes rows out"),
         (lambda: groups.sum("word", **unit), "numbers"),

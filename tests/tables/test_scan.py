@@ -251,7 +251,7 @@ def test_columns_by_name_and_place_and_a_table_of_all(tmp_path, name):
         *((SourceError, i, f"from 0 to 2 in {name}, got {i}") for i in (3, -1)),
         *((ArgumentTypeError, one, "column must be") for one in (True, 1.0, b"arr_delay", [1.0])),
         *((ArgumentTypeError, one, "an index from 0, a l") for one in ([None], [True], {"v"})),
-        *((ArgumentError, none, "must be at least one name") for none in ([], ())),
+        *((ArgumentError, none, "must be a list of at least one name") for none in ([], ())),
         *((ArgumentError, [1, one], "list of different columns") for one in (1, "arr_delay")),
     ):
         with pytest.raises(kind, match=words):
