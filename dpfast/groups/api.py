@@ -118,7 +118,7 @@ def group_by(
 
     Notes
     -----
-    *Cost.* One read of the table; with `ids`, ranks and bins take a second one. Sums take some
+    Cost: one read of the table; with `ids`, ranks and bins take a second one. Sums take some
     bytes of memory for each group, or with `ids` for each person in each group. Quantiles take
     twenty bytes a row.
 

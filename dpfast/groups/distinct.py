@@ -225,7 +225,7 @@ def count_distinct(
     -----
     Each value is held as 128 bits. Long text is held as a hash of that size under a secret key.
 
-    *Cost.* One read of the data, or two with `ids`. Each distinct value takes some 80 to 160 bytes
+    Cost: one read of the data, or two with `ids`. Each distinct value takes some 80 to 160 bytes
     of memory, whatever its length. With `ids` each row takes one byte more.
 
     Examples

@@ -733,7 +733,7 @@ def marginals(data: Any, **arguments: Any) -> Any:
 
     Notes
     -----
-    *Cost.* One read of the data. Each row adds 1 to one count of each marginal, and of each subset
+    Cost: one read of the data. Each row adds 1 to one count of each marginal, and of each subset
     of its attributes. Each of these counts takes a noise sample.
 
     References

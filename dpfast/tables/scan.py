@@ -192,7 +192,7 @@ def scan(
     not show the row. But it is an answer about the data, so the spent budget is not refunded. The
     owner of the data can find such cells with ``dpfast check FILE``.
 
-    *Cost.* Up to `dpfast.threads` threads decode a column (by default one a core, at most four). A
+    Cost: up to `dpfast.threads` threads decode a column (by default one a core, at most four). A
     median of a text file takes two passes, because text cannot be sampled cheaply. Each thread
     holds two chunks of 65,536 numbers, or of 4,096 rows in a table of more than sixteen columns.
     Parquet adds the pages being decoded. An Arrow file holds one record batch in memory, ``.npy`` a

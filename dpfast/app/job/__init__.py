@@ -80,7 +80,7 @@ def run(
 
     *Without a ledger* a budget in memory pays, which ends with the program.
 
-    *Cost.* Up to 64 releases run at the same time, each in a thread, and share their passes over
+    Cost: up to 64 releases run at the same time, each in a thread, and share their passes over
     the file. So there are as many passes as the release with the most passes needs. A pass reads
     all columns that are used. Each release takes two small writes to the ledger.
 
