@@ -698,11 +698,8 @@ def nan_policy(value: Any, relation: str) -> str | float:
         if word not in words:
             fail("nan", rule, value)
         if word == "drop" and relation != "add-remove":
-            fail(
-                "nan",
-                rule + " ('drop' only with neighbors='add-remove': it changes the number of rows)",
-                value,
-            )
+            rule = "another policy under replace, because dropping rows changes their number"
+            fail("nan", rule, value)
         return word
     return number("nan", value, rule)
 

@@ -261,7 +261,8 @@ def _table(data: Any, ids: str | None) -> Any:
         columns, name = one_column(data, "data")
         names = [name]
     if names == [ids]:
-        checks.fail("ids", "one of several columns, because the data need another one", ids)
+        rule = "one of several columns, because no other column would be left as data"
+        checks.fail("ids", rule, ids)
     return columns
 
 

@@ -209,7 +209,10 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def adds_units(self) -> bool:
-        """Tell whether each unit's total is bounded. If not, some of its rows are chosen."""
+        """Tell whether a unit's rows are added before they are bounded.
+
+        If not, at most `max_rows` rows of the unit are chosen, and each of them is bounded.
+        """
         return self.at_once
 
     @property
@@ -227,7 +230,7 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def covers_masks(self) -> bool:
-        """Tell whether the loss for a replaced row covers a row that enters or leaves a mask."""
+        """Tell whether the loss for a replaced row covers a row that enters the kept rows."""
         return True
 
     @property
@@ -236,15 +239,17 @@ class Statistic(ABC, Generic[Value]):
         return False
 
     def with_limit(self, bound: int) -> Self:
-        """Return the statistic with a drawn bound on a unit's total, in place of "auto".
+        """Return the statistic with a number in place of ``per_unit="auto"``.
 
         Parameters
         ----------
         bound : int
+            The bound on the total of each privacy unit, which an earlier release has drawn.
 
         Returns
         -------
         Statistic
+            The statistic itself if it has no argument `per_unit`.
         """
         return self
 
@@ -354,12 +359,14 @@ class Statistic(ABC, Generic[Value]):
         return self, Units(times, Clipped(0, 0, 0), answer="number")
 
     def in_times(self, answer: Any, units: Units) -> Any:
-        """Convert an answer in whole units to times or durations.
+        """Convert an answer in whole units of time to times or durations.
 
         Parameters
         ----------
         answer : Any
+            The answer as a number of units, such as days.
         units : Units
+            The unit of time and the type of the column.
 
         Returns
         -------
@@ -791,7 +798,7 @@ class Automatic(Statistic[Value]):
 
     @property
     def bounded(self) -> tuple[str | None, ...]:
-        """The columns of a table that have separate bounds, if several statistics use one table."""
+        """The columns of a table for which ``bounds="auto"`` draws a pair of bounds each."""
         return (self.column,)
 
     @property
@@ -850,7 +857,7 @@ class Bounded(Automatic[Value]):
         Parameters
         ----------
         columns : int or None
-            None if there is a single answer.
+            The number of columns that get an answer each; None if there is a single answer.
 
         Returns
         -------

@@ -126,8 +126,9 @@ def parallel(
     Raises
     ------
     ArgumentError
-        If there is no loss, if there are both a ZCDP and an Approx without a rho, or for parts by
-        position under add-remove: there an added row moves all later rows to other positions.
+        If there is no loss, if there are both a ZCDP and an Approx without a rho, if the delta of
+        the result is not below 1, or if `staying` is given for add-remove or for parts by position.
+        Also for parts by position under add-remove: there an added row moves all later rows.
 
     Notes
     -----

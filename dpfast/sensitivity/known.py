@@ -82,7 +82,7 @@ class KnownSensitivity(ABC):
         ----------
         data : Any
         beta : float
-            The bounds for two neighbors must differ by a factor of at most ``exp(beta)``.
+            The bounds for two neighbors differ by a factor of at most ``exp(beta)``.
         neighbors : {"add-remove", "replace"}
 
         Returns

@@ -196,7 +196,7 @@ def _shape(values: Any) -> tuple[Any, tuple[int, ...]]:
     if not number and array.dtype.kind not in "biuf":
         checks.fail_kind("values", rule, values)
     if not array.size:
-        checks.fail("values", "at least one number", f"shape {array.shape}")
+        checks.fail_kind("values", "at least one number", values, f" of shape {array.shape}")
     return (values if number else array if array.ndim else array[()]), array.shape
 
 

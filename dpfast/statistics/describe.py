@@ -42,6 +42,7 @@ import numpy as np
 
 from .._core import checks
 from ..budget.mechanism import Mechanism
+from ..errors import ArgumentError
 from ..measurement.automatic_bounds import ANY, NOT_DRAWN
 from ..measurement.columns_by_name import Answer
 from ..measurement.equal_parts import part
@@ -401,7 +402,7 @@ class Describe(Statistic[Answer]):
                 if name not in names:
                     no_column(name, names, argument)
         if not kinds:
-            checks.fail("data", "a table with at least one column", kinds)
+            raise ArgumentError("data must be a table with at least one column besides ids")
         return tuple(described(k, bounds.get(k.name), words.get(k.name, none)) for k in kinds)
 
     def prepared(self, data: Any, offered: Any, axis: Any, **rows: Any) -> Any:

@@ -181,7 +181,7 @@ class Binned(Automatic[Value]):
         return tuple(axis.native.bins for axis in self.axes)
 
     def require_one_column(self) -> None:
-        """Refuse several axes, for a statistic of bins in order."""
+        """Refuse a histogram of several columns, whose bins have no order."""
         if not self.single:
             argument = "categories" if self.bins is None else "bins"
             values = self.categories or self.bins
@@ -242,7 +242,7 @@ class Binned(Automatic[Value]):
     def answer(
         self, counts: NDArray[np.int64], noise: IntegerNoise, parts: int, generator: Generator
     ) -> Any:
-        """Return the noisy counts and the bin edges, from exact counts in fractions of a row."""
+        """Return noisy counts and the bin edges, from exact counts in units of 2**-parts rows."""
         noisy = noise.draw(len(counts), generator)
         noisy += counts >> noise.shift
         if noise.shift != parts:

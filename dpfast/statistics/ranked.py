@@ -33,7 +33,7 @@ class Ranked(Bounded[Value]):
         return read(data, each_column, self.width, **rows)
 
     def column_of(self, terms: Terms) -> dict[str, Any]:
-        """Return the fields that all rank mechanisms of a column share, by name."""
+        """Return the arguments of each rank mechanism of a column: names and values."""
         lo, hi = self.pairs(None)[0]
         return {
             "lo": lo,

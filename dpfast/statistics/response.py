@@ -45,6 +45,7 @@ from .._kernels.rng import BitStream
 from ..budget.budget import Budget
 from ..budget.mechanism import Mechanism
 from ..budget.release import Prepared, releases
+from ..errors import ArgumentError
 from ..noise.distributions.exact import Tail
 from ..privacy import Draws, Loss, Pure
 from ..privacy.enclosure import Interval, exp
@@ -726,8 +727,8 @@ def estimate_kary(
         checks.fail("categories", "at least 2 for an estimate", categories)
     codes = labels.codes(labels.rows("responses", responses))
     if codes.size and codes.min() < 0:
-        wrong = f"another value at index {codes.argmin()}"
-        checks.fail("responses", "all among the categories", wrong)
+        rule = f"responses must be among the categories, unlike the value at index {codes.argmin()}"
+        raise ArgumentError(rule)
     line = _axes(axis, codes.ndim)
     lines = codes.reshape(1, -1) if line is None else np.moveaxis(codes, line, -1)
     others = () if line is None else lines.shape[:-1]

@@ -23,7 +23,9 @@ def statistic_of(name: str, value: Any) -> Any:
         try:
             signature(kind).bind(**arguments)
         except TypeError as error:
-            raise ArgumentTypeError(f"{name} must have the arguments of {word}: {error}") from None
+            raise ArgumentTypeError(
+                f"the arguments in {name} must be those of {word}: {error}"
+            ) from None
         return kind(**arguments)
     if not isinstance(value, Statistic):
         checks.fail_kind(name, "a statistic such as dpfast.Mean(bounds=(0, 9))", value)

@@ -296,7 +296,7 @@ class Columns(WithRows):
         if isinstance(ids, str):
             column, ids = self.store.name_of(ids, "ids"), None
             if self.names == (column,):
-                rule = "one of several columns, because the data need another one"
+                rule = "one of several columns, because no other column would be left as data"
                 checks.fail("ids", rule, column)
         names = tuple(name for name in self.names if name != column)
         return self.store.rows(Rows(names, column, is_table=self.is_table), ids, workers)

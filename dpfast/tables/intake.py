@@ -282,7 +282,7 @@ def all_columns(
     elif by_column:
         width = len(source)
     if last is not None and not width:
-        rule = "one of several columns, because the data need another one"
+        rule = "one of several columns, because no other column would be left as data"
         checks.fail("weights", rule, last)
     if last is not None and row_arguments.axis is None and width > 1:
         checks.fail("axis", RECORDS, row_arguments.axis)

@@ -56,7 +56,7 @@ def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | N
 def refuse_mask() -> NoReturn:
     """Raise the error of a mask that does not have one entry for each row."""
     raise DataError(
-        "where and ids must have one entry for each row (the row of each null must be known)"
+        "where must have one entry for each row of the data, and so must ids if they are an array"
     )
 
 
@@ -67,8 +67,10 @@ def kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[Chunk]:
     """
     rows = size_of(chunk)
     mask = where[chunk.start : chunk.start + rows]
-    if len(mask) != rows or (chunk.nulls and chunk.present is None):
+    if len(mask) != rows:
         refuse_mask()
+    if chunk.nulls and chunk.present is None:
+        raise DataError("each chunk with nulls must tell which rows are null if where chooses rows")
     if chunk.present is not None and chunk.nulls:
         nulls = int(np.count_nonzero(mask & ~chunk.present))
         present = chunk.present[mask] if nulls else None

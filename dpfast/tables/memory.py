@@ -280,7 +280,8 @@ def records(array: NDArray[Any], without: str | None, name: str) -> Column:
         checks.fail_kind(name, rule, array, f" of {array.ndim} dimensions and {array.dtype}")
     kept = [field for field in array.dtype.names if field != without]
     if not kept:
-        checks.fail("ids", "one of several columns, because the data need another one", without)
+        needed = "one of several columns, because no other column would be left as data"
+        checks.fail("ids", needed, without)
     if any(array.dtype[field].hasobject for field in kept):
         checks.fail_kind(name, rule, array, f" of {array.dtype}")
     if without is None:

@@ -116,7 +116,7 @@ def split_units(
     )
     names = [other for other in table.names if other != column]
     if not names:
-        rule = "one of several columns, because the data need another one"
+        rule = "one of several columns, because no other column would be left as data"
         checks.fail("ids", rule, ids)
     key_kind(id_column.rows.typed(column, "ids", True), "ids", is_id=True)
     is_one = len(names) == 1 and (axis is None or not isinstance(table, Table))

@@ -110,8 +110,9 @@ class CellTexts(NamedTuple):
     @property
     def rule(self) -> str:
         """The rule of `can_be`, in words."""
-        return f"text in {self.encoding.upper()}" + f" without any of {self.breaks!r}" * bool(
-            self.breaks
+        return (
+            f"text in {self.encoding.upper()}"
+            + f" without the characters {self.breaks!r}" * bool(self.breaks)
         )
 
     def can_be(self, text: str) -> bool:

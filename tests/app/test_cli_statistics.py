@@ -118,7 +118,7 @@ def test_quantiles_between_two_ends(told, shell, folder, frame):
     code, _, err = shell("percentile", *words, "--q", 101, "--interval")
     assert code == 2 and "q must be a number between 0 and 100" in err
     out = shell("median", *words, "--interval")[1]
-    assert re.search(r"error \(95%\) +\S+ to \S+, ends", out)
+    assert re.search(r"error \(95%\) +\S+ to \S+, by two private ends", out)
     groups = told("minimum", *words, "--by", "carrier", "--keys", "UA,AA", "--interval")["groups"]
     ends = (groups[f"quantile_interval{end}"] for end in (" low", "", " high"))
     assert all(low <= value <= high for low, value, high in zip(*ends, strict=True))
@@ -205,7 +205,7 @@ def test_a_ledger_pays(told, shell, folder):
         (("mean", *DELAY, "--where", "dely > 0"), 3, "did you mean 'delay'"),
         (("count", "none.parquet"), 3, "none.parquet' does not exist"),
         (("difference", "--of", "meen", *BETWEEN), 2, "of.statistic must be one of"),
-        (("difference", "--of", "mean", *BETWEEN), 2, "of must have the arguments of mean"),
+        (("difference", "--of", "mean", *BETWEEN), 2, "the arguments in of must be those of mean"),
         (("difference", *BETWEEN, "--bounds", 0, 1), 2,
          "bounds must be one of the arguments of difference"),
         (("difference", "--of", "mean", "--column", "delay", "--bounds", 0, 1), 2, "must be"),

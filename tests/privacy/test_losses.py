@@ -214,7 +214,7 @@ def test_sums_are_exact():
     assert compose(draws, Pure(1)) == Pure(2)
     for losses, words in (
         ((), "at least one loss"),
-        ((ZCDP(1), Approx(1, 0.1)), "of one kind"),
+        ((ZCDP(1), Approx(1, 0.1)), "all in epsilon or all in rho"),
         ((Approx(1, 0.9), Approx(1, 0.8)), "delta below 1"),
         ((Pure(1), 0.5), "losses"),
     ):

@@ -340,5 +340,5 @@ def test_noise_costs_no_more_than_is_charged(name, monkeypatch):
 
 def test_draws_have_one_distribution():
     for other in ({"bounded_range": True}, {"categories": 3}):
-        with pytest.raises(ArgumentError, match="draws must be of one distribution"):
+        with pytest.raises(ArgumentError, match="draws must be of one kind"):
             Draws(1, cells=0, **other)

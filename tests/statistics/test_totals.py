@@ -123,7 +123,7 @@ def test_masks_of_streams():
             recorded("count", Stream(chunks), where=np.ones(length, bool))
     lost = [Chunk(ones, 0), Chunk(ones[:2], 3, 1)]
     assert recorded("count", Stream(lost))[2] == 6
-    with pytest.raises(DataError, match="the row of each null must be known"):
+    with pytest.raises(DataError, match="which rows are null"):
         recorded("count", Stream(lost), where=where)
 
 

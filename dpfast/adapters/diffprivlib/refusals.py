@@ -19,7 +19,7 @@ REASONS = {
     "fixed": "arguments of a mechanism cannot be changed: make another mechanism",
     "seeded": "random_state must be None: whoever knows a seed can subtract the noise",
     "weights": "weights must be left out, because diffprivlib gives them no public bounds",
-    "slack": "slack must be 0, because its theorem is for losses that are fixed in advance",
+    "slack": "slack must be 0, because advanced composition needs losses fixed in advance",
     "refit": "all data must be fitted in one call, because a second fit is a separate release",
     "sampler": "dpfast has no exact sampler for this noise",
     "range": "bounds must be finite if answers must lie within them",

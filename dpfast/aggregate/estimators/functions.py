@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from ..._core import checks
 from ..._core.threads import cores, threads
 from ..._kernels.jit import BlockLoop
+from ...errors import ArgumentError
 from ...tables.base import RowSource
 from ..blocks.layout import Window
 from ..workers.pool import WorkerPool
@@ -145,13 +146,15 @@ class NumbaFunction:
         loop = BlockLoop(self.function, source.dtype, source.width is not None)
         pairs = "one pair" if width is None else f"{width} pairs"
         if loop.length is None and width is not None:
-            checks.fail("bounds", "one pair because the estimator returns one number", pairs)
+            raise ArgumentError(
+                f"bounds must be one pair, because the estimator returns one number, got {pairs}"
+            )
         if loop.length is not None and width is None:
             rule = "a pair for each number, because the estimator returns several numbers"
-            checks.fail("bounds", rule, pairs)
+            raise ArgumentError(f"bounds must be {rule}, got {pairs}")
         if loop.length not in (None, -1, width):
-            rule = f"{loop.length} pairs because the estimator returns {loop.length} numbers"
-            checks.fail("bounds", rule, pairs)
+            rule = f"{loop.length} pairs, because the estimator returns {loop.length} numbers"
+            raise ArgumentError(f"bounds must be {rule}, got {pairs}")
         is_parallel = bool(self.function.targetoptions.get("parallel"))
 
         def fill(window: Window, out: Floats, job: Job) -> None:
