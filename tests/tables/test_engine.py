@@ -220,7 +220,9 @@ def test_each_row_is_in_one_block(form):
         assert abs(found - due) < off
 
 
-@pytest.mark.parametrize("lies, words", [("twice", "together twice"), ("lost", "rows were lost")])
+@pytest.mark.parametrize(
+    "lies, words", [("twice", "delivered the rows twice"), ("lost", "lost or duplicated rows")]
+)
 def test_pieces_that_are_lost_or_come_twice_are_an_error_after_the_spend(lies, words):
     data = TableColumn(HostileEngine(cut(TABLE, 7), lies=lies), "age")
     budget = dp.Budget(epsilon=1)
