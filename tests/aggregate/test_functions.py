@@ -170,10 +170,10 @@ def test_as_python_calls_it(kind, function, d):
 @pytest.mark.parametrize(
     ("function", "bounds", "error", "text"),
     [
-        (number, [(0, 1), (0, 1)], ArgumentError, "bounds must be one pair .* got 2 pairs"),
-        (number, [(0, 1)], ArgumentError, "bounds must be one pair .* got 1 pairs"),
-        (array, (0, 1), ArgumentError, "bounds must be a pair for each number.* got one pair"),
-        (pair, [(0, 1)] * 3, ArgumentError, "bounds must be 2 pairs .* got 3 pairs"),
+        (number, [(0, 1), (0, 1)], ArgumentError, "bounds must be one pair, .* got 2 pairs"),
+        (number, [(0, 1)], ArgumentError, "bounds must be one pair, .* got 1 pairs"),
+        (array, (0, 1), ArgumentError, "bounds must be a pair for each number, .* got one pair"),
+        (pair, [(0, 1)] * 3, ArgumentError, "bounds must be 2 pairs, .* got 3 pairs"),
         (numba.njit(lambda b: 1j), (0, 1), ArgumentTypeError, "returns complex128"),
         (numba.njit(lambda b: b["age"]), (0, 1), ArgumentTypeError, "Numba can compile"),
     ],

@@ -15,7 +15,6 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sulq import rounds
 
 from ..support.lazy import Lazy
-from ..support.pages import GUIDE
 from ..support.pairwise import quick_rows
 
 pd = pytest.importorskip("pandas")
@@ -105,11 +104,6 @@ def test_what_is_refused_is_told_in_the_words_of_scikit_learn():
     words = r"X has 1 features, but \w+ is expecting 2 features as input; Reshape your data"
     with pytest.raises(ValueError, match=words):
         line.predict(rows[0])
-
-
-def test_the_page_has_the_same_list():
-    text = (GUIDE / "learn.md").read_text(encoding="utf-8")
-    assert [name for name in FAIL + TOLD if f"`{name}`" not in text] == []
 
 
 #: What transformers answer with.
