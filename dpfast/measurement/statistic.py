@@ -230,7 +230,7 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def covers_masks(self) -> bool:
-        """Tell whether the loss for a replaced row covers a row that enters the kept rows."""
+        """Tell whether the loss for a replaced row covers a row that a mask starts to include."""
         return True
 
     @property
