@@ -162,8 +162,8 @@ def errors(each: list[float]) -> dict[str, float | None]:
 
 
 def limit(seconds: float) -> float:
-    """The most seconds of a process whose share is so many: a start may take half a minute."""
-    return max(30.0, 2 * seconds)
+    """The most seconds of a process whose share is so many: a start may take a minute."""
+    return max(120.0, 2 * seconds)
 
 
 def text(result: dict[str, Any]) -> str:
