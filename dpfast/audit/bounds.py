@@ -238,7 +238,9 @@ def exact_rho(p: Any, q: Any) -> float:
     --------
     exact_epsilon : The epsilon for two distributions, at a delta.
 
-    Notes ----- Cost: some passes over the probabilities. Bun and Steinke, TCC 2016, define rho.
+    Notes
+    -----
+    Cost: some passes over the probabilities. Bun and Steinke, TCC 2016, define rho.
 
     Examples
     --------

@@ -112,7 +112,7 @@ LEAKS = {
     "bounds": (lambda x: dp.sum(x, bounds=(0, x.max()), epsilon=1), "is not the same"),
     "the loss": (lambda x: dp.sum(x, bounds=(0, 5), epsilon=len(x)), "loss is not the same"),
     "every row": (lambda x: dp.sum(x - x.mean(), bounds=(-9, 9), epsilon=1), "rows differ"),
-    "scores": (lambda x: picked(x, 0.2), "the scores moved by 2.5"),
+    "scores": (lambda x: picked(x, 0.2), "the scores differ by 2.5"),
     "a value": (
         lambda x: dp.bounded_release(x.sum(), bounds=(0, 9), sensitivity=1, epsilon=1),
         "the value moved by 5",
