@@ -88,8 +88,8 @@ def group_by(
         (``dpfast/measurement/unit_bounds.py``).
     max_rows : int or "auto", optional
         With `ids`: the largest number of rows of a person that count in a group. If a person has
-        more rows, each row counts in part in sums and counts; in ranks and bins a random choice of
-        the rows counts. All statistics except numbers of people need `max_rows`, unless `per_unit`
+        more rows, each row counts in part in sums, counts and bins; in ranks a random choice of the
+        rows counts. All statistics except numbers of people need `max_rows`, unless `per_unit`
         of `dpfast.Sum` or `dpfast.Count` bounds the total of a person. "auto" draws the bound for a
         quarter of the loss; if `max_groups` is drawn too, for a quarter of the remaining loss.
     rows_limit : int, optional
