@@ -214,7 +214,7 @@ def test_a_refusal_says_what_to_pass():
 ])  # fmt: skip
 def test_what_was_proved_for_rows_that_come_and_go_is_not_taken_for_replaced_ones(call):
     budget = dp.Budget(epsilon=9, neighbors="replace")
-    with pytest.raises(DpfastError, match="neighbors must be the relation that you have proved"):
+    with pytest.raises(DpfastError, match="neighbors must be given in a budget for"):
         call(budget=budget)
     assert not budget.history
     call(budget=budget, neighbors="add-remove")

@@ -415,7 +415,7 @@ def test_a_job_for_people_says_so_everywhere(write):
     """A count of rows costs a person of two rows twice."""
     budget = 'epsilon = 4\nneighbors = "add-remove"\nids = "who"\nmax_rows = 2\npath = "s.db"'
     path = write(budget, PEOPLE, output="out.csv")
-    with pytest.raises(BudgetError, match=r"asked epsilon=2, .* counted as epsilon=4"):
+    with pytest.raises(BudgetError, match=r"requested epsilon=2, .* counted as epsilon=4"):
         job.run(path)
     path.with_name("s.db").unlink()
     dp.Budget(epsilon=6, path=path.with_name("s.db"), ids="who", max_rows=2)

@@ -354,7 +354,7 @@ def test_bad_arguments(call, words):
 
 def test_what_has_no_known_sensitivity():
     local, smooth = dp.sensitivity.local, partial(dp.sensitivity.smooth, beta=1)
-    unknown, median = "statistic must be of known sensitivity", dp.Median
+    unknown, median = "statistic must be a statistic of known sensitivity", dp.Median
     for statistic, words in (
         (dp.Median, unknown),
         (dp.Quantiles(qs=[0.5], bounds=(0, 1)), unknown),
