@@ -364,7 +364,7 @@ def later(result: dict[str, Any], run: dict[str, Any]) -> str:
     """How many rows a later run made again, and how."""
     number = sum(row.get("date") == run["date"] for row in result["rows"])
     return (
-        f"Later run, from which {number} of the figures' rows are: `{run['command']}`, "
+        f"A later run, which measured {number} rows of the figures again: `{run['command']}`, "
         f"{run['date']}, commit {run['commit']}, {run['machine']}, Python {run['python']}."
     )
 

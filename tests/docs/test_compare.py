@@ -230,9 +230,9 @@ def test_a_later_run_keeps_rows_that_it_does_not_ask_and_the_page_says_when_it_w
     found = command.kept(old, new, ["opendp/*"])
     assert [one["system"] for one in found["rows"]] == ["dpfast"] and found["date"] == "today"
     found["rows"].append(row("opendp", 2.0, 1.0, date="tomorrow"))
-    line = "1 of the figures' rows are: `run`, tomorrow, commit 0, one, Python 3."
+    line = "measured 1 rows of the figures again: `run`, tomorrow, commit 0, one, Python 3."
     assert line in page.summary(found)
-    assert "Later" not in page.summary(old)
+    assert "later run" not in page.summary(old)
 
 
 def test_lines_of_tpch_have_its_laws():
