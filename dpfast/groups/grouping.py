@@ -103,7 +103,7 @@ class Grouping:
                 if keys is None:
                     checks.fail("rows_limit", "left out if keys are private", persons.rows_limit)
                 if checks.is_auto(persons.max_groups):
-                    rule = "left out if max_groups is 'auto', since no error bar has its lost rows"
+                    rule = "left out if max_groups is 'auto', which leaves out rows in no error bar"
                     checks.fail("rows_limit", rule, persons.rows_limit)
         return cls(shown, persons, columns)
 

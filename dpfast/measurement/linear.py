@@ -393,13 +393,14 @@ class Linear(Bounded[Answers], OfFeatures[Answers]):
         return [feature.of_rows(u, most, weight) for feature in basis.features]
 
     def grid(self, lo: float, hi: float, is_public: bool) -> Cells:
-        """Return the cells of a column.
+        """Return the public grid to whose cells the numbers of a column are rounded.
 
         Parameters
         ----------
         lo, hi : float
+            The bounds of the column.
         is_public : bool
-            Whether the number of rows is public.
+            Whether the number of rows is public, which some statistics need.
 
         Returns
         -------

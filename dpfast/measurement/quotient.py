@@ -84,14 +84,16 @@ class Quotient(Bounded[Any]):
 
     @abstractmethod
     def parts(self, answer: Floats, off: Floats) -> tuple[Floats, Floats]:
-        """Return the numerators and the denominators of inner answers.
+        """Return the numerators and the denominators of answers of the inner statistic.
 
-        Denominators are shifted by `off`, and are at least 0.
+        Each denominator is at least 0.
 
         Parameters
         ----------
-        answer, off : ndarray
-            Inner answers: a single answer, or the answers of groups along the first axis.
+        answer : ndarray
+            A single answer of the inner statistic, or the answers of groups along the first axis.
+        off : ndarray
+            Numbers that are added to the denominators, of the shape of `answer`.
 
         Returns
         -------

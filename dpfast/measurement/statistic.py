@@ -222,9 +222,10 @@ class Statistic(ABC, Generic[Value]):
 
     @property
     def sought(self) -> Sought | None:
-        """The argument with public values that rows are compared with, and these values; or None.
+        """The name of the argument that rows are compared with, and its public numbers.
 
-        The type of the column must be able to hold the values.
+        The type of the column must be able to hold the numbers. None if rows are not compared with
+        numbers.
         """
         return None
 
@@ -259,7 +260,8 @@ class Statistic(ABC, Generic[Value]):
         Parameters
         ----------
         terms : Terms
-            The loss, the neighboring relation of rows, the number of columns and the mask.
+            The loss, the neighboring relation of rows, the number of columns, and whether there is
+            a mask.
 
         Returns
         -------

@@ -120,7 +120,7 @@ class Pure(_Amounts):
     def to_zcdp(self) -> ZCDP:
         """Convert to zCDP: rho = epsilon tanh(epsilon / 2), the least rho for any pure loss.
 
-        The rho of `Draws` is smaller, because their distribution is known.
+        The rho of `Draws` is at most as large, because more is known of its distribution.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class Pure(_Amounts):
         Notes
         -----
         This rho is never more than the published epsilon**2 / 2 (Bun and Steinke, TCC 2016). Proof:
-        every pair of distributions that is epsilon-DP is a post-processing of randomized response
+        every pair of distributions within this epsilon is a post-processing of randomized response
         with this epsilon. For randomized response the supremum of D_a / a over all orders a is its
         Kullback-Leibler divergence, epsilon tanh(epsilon / 2).
 

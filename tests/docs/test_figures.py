@@ -245,7 +245,7 @@ def test_the_pages_name_what_there_is():
     text = read(GUIDE / "groups.md")
     methods = {name for name in dir(GroupBy) if not name.startswith("_")} - {"agg", "keys"}
     assert methods - {"top_k"} == set(dp.stat.__all__)
-    (listed,) = re.findall(r"^There are (.*?)\. They take", text, re.M | re.S)
+    (listed,) = re.findall(r"^There are (.*?)\. Their arguments", text, re.M | re.S)
     assert methods == set(re.findall(r"`(\w+)`", listed))
     assert all(name in text for name in inspect.signature(dp.group_by).parameters)
 
