@@ -49,7 +49,7 @@ class Finding:
 
     Examples
     --------
-    A value far below the threshold is not found, and one positive is left:
+    A value far below the threshold is no positive, so one positive is left:
 
     >>> import dpfast as dp
     >>> gate = dp.online.SparseVector(threshold=500, sensitivity=1, positives=1, epsilon=1)

@@ -27,7 +27,7 @@ from .._core.types import Neighbors, Number, Numbers
 from ..budget.budget import Budget
 from ..budget.release import Prepared, relation_of_proof, releases
 from ..budget.watched import OfNumbers
-from ..errors import DataError
+from ..errors import ArgumentError, DataError
 from ..noise.additive import amount
 from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
@@ -196,7 +196,7 @@ def _shape(values: Any) -> tuple[Any, tuple[int, ...]]:
     if not number and array.dtype.kind not in "biuf":
         checks.fail_kind("values", rule, values)
     if not array.size:
-        checks.fail_kind("values", "at least one number", values, f" of shape {array.shape}")
+        raise ArgumentError(f"values must be at least one number, got shape {array.shape}")
     return (values if number else array if array.ndim else array[()]), array.shape
 
 
